@@ -1,0 +1,1 @@
+//! A question in, an answer with verdicts out.

@@ -1,0 +1,30 @@
+//! What things are: the nouns of the crate, as values.
+//!
+//! No I/O and no foreign types but serde (stored and sent values) and jiff (wall time). Every other module
+//! speaks in these words, so a name that is missing here should be added here before it is used elsewhere.
+
+mod answer;
+mod caption;
+mod claim;
+mod event;
+mod evidence;
+mod frame;
+mod ids;
+mod moment;
+mod question;
+mod stream;
+mod time;
+mod verdict;
+
+pub use answer::Answer;
+pub use caption::Caption;
+pub use claim::{Citation, Claim};
+pub use event::Event;
+pub use evidence::{Evidence, Sha256};
+pub use frame::{Frame, Picture, PictureError};
+pub use ids::{IdError, MomentId, QuestionId, StreamId, VerdictId};
+pub use moment::{Embedding, Hit, Moment, NewMoment};
+pub use question::{Design, Question};
+pub use stream::{StreamKind, StreamState};
+pub use time::{StreamTime, TimeError, WallTime, Window};
+pub use verdict::{Entailment, Fingerprint, Label, ModelSet, Reason, Trial, Verdict};

@@ -1,0 +1,1 @@
+//! redb lives here and only here: schema, codec, writer, search.

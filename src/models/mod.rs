@@ -1,0 +1,1 @@
+//! candle lives here and only here: weights, captioner, embedder, drafter, judge, net.

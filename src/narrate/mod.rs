@@ -1,0 +1,1 @@
+//! Frames in, moments stored.

@@ -1,0 +1,232 @@
+//! The traits that can be replaced, and their errors. All of them block; asynchrony is added once, by a handle.
+//!
+//! A captioner is given pictures and nothing else: that it cannot see the question or the claim is a property of this
+//! file, not of anybody's discipline.
+
+use std::time::Duration;
+
+use crate::domain::{
+    Caption, Claim, Embedding, Entailment, Fingerprint, Frame, Moment, Picture, StreamId, StreamKind, StreamTime,
+};
+
+/// Why a source gave no frame.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Path, address or device that does not exist or refuses; may come back.
+    #[error("cannot open the source of stream {stream}: {reason}")]
+    Open {
+        /// The stream.
+        stream: StreamId,
+        /// What the source said, without credentials.
+        reason: String,
+    },
+    /// The source holds no video, is empty, or in a format that cannot be decoded; will not come back by itself.
+    #[error("stream {stream} has no video that can be decoded: {reason}")]
+    Unusable {
+        /// The stream.
+        stream: StreamId,
+        /// What was found instead.
+        reason: String,
+    },
+    /// User name or password refused.
+    #[error("the source of stream {stream} refused the credentials: {reason}")]
+    Unauthorized {
+        /// The stream.
+        stream: StreamId,
+        /// What the source said, without credentials.
+        reason: String,
+    },
+    /// A live source ended or broke off.
+    #[error("stream {stream} broke off: {reason}")]
+    Lost {
+        /// The stream.
+        stream: StreamId,
+        /// What the source said, without credentials.
+        reason: String,
+    },
+    /// A live source sends nothing.
+    #[error("stream {stream} sent no frame for {} s", after.as_secs_f32())]
+    Stalled {
+        /// The stream.
+        stream: StreamId,
+        /// How long.
+        after: Duration,
+    },
+    /// The end was asked for while waiting.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl SourceError {
+    /// Whether opening the source again can help.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Open { .. } | Self::Unauthorized { .. } | Self::Lost { .. } | Self::Stalled { .. })
+    }
+
+    /// The name used in metrics.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "open",
+            Self::Unusable { .. } => "unusable",
+            Self::Unauthorized { .. } => "unauthorized",
+            Self::Lost { .. } => "lost",
+            Self::Stalled { .. } => "stalled",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// One life of a stream: from opened to ended or broken. Opened by `video::open`; dropping it closes the source.
+pub trait FrameSource: Send {
+    /// Waits for the next sampled frame; `None` is the end of a file. At most one frame a sampling slot, its own times
+    /// untouched. Returns `Stopped` soon after the end was asked for.
+    fn next_frame(&mut self) -> Result<Option<Frame>, SourceError>;
+}
+
+/// Why there is no evidence frame.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceError {
+    /// Before the beginning, after the end, or in a gap.
+    #[error("stream {stream} has no frame at {at}: {reason}")]
+    NoFrame {
+        /// The stream.
+        stream: StreamId,
+        /// The time asked for.
+        at: StreamTime,
+        /// What is there instead.
+        reason: String,
+    },
+    /// Recorded once, deleted since.
+    #[error("the recording of stream {stream} at {at} is past its retention")]
+    Expired {
+        /// The stream.
+        stream: StreamId,
+        /// The time asked for.
+        at: StreamTime,
+    },
+    /// The bytes are there and no picture comes out.
+    #[error("the frame of stream {stream} at {at} cannot be decoded: {reason}")]
+    Decode {
+        /// The stream.
+        stream: StreamId,
+        /// The time asked for.
+        at: StreamTime,
+        /// What the decoder said.
+        reason: String,
+    },
+}
+
+/// Frames of the past, decoded afresh from the source at every call. Shared between threads.
+pub trait EvidenceSource: Send + Sync {
+    /// The picture on display at `at`, with its own time (at or before the one asked for).
+    fn frame_at(&self, at: StreamTime) -> Result<Frame, EvidenceError>;
+
+    /// Whether the stream has an end.
+    fn kind(&self) -> StreamKind;
+}
+
+/// Why a model gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The weights, tokenizer or configuration cannot be used.
+    #[error("model {model} cannot be loaded: {reason}")]
+    Load {
+        /// The role or file.
+        model: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// The computation failed.
+    #[error("model {model} failed: {reason}")]
+    Run {
+        /// The role.
+        model: String,
+        /// What the runtime said.
+        reason: String,
+    },
+    /// The input cannot be processed; another input may.
+    #[error("model {model} refuses this input: {reason}")]
+    Input {
+        /// The role.
+        model: String,
+        /// Why.
+        reason: String,
+    },
+    /// The engine has stopped.
+    #[error("the model engine has stopped")]
+    Stopped,
+}
+
+/// Pictures to descriptions, blind to everything else.
+pub trait Captioner: Send {
+    /// One caption a picture, in order.
+    fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError>;
+    /// Identity with weights.
+    fn fingerprint(&self) -> &Fingerprint;
+}
+
+/// Texts to vectors of one length.
+pub trait Embedder: Send {
+    /// One embedding a text, in order.
+    fn embed(&mut self, texts: &[String]) -> Result<Vec<Embedding>, ModelError>;
+    /// Identity with weights.
+    fn fingerprint(&self) -> &Fingerprint;
+}
+
+/// What a drafter works from.
+#[derive(Debug, Clone)]
+pub struct DraftRequest {
+    /// The question, as asked.
+    pub question: String,
+    /// The only moments that may be cited, best first.
+    pub moments: Vec<Moment>,
+    /// No more claims than this.
+    pub max_claims: usize,
+}
+
+/// Question and retrieved moments to claims.
+pub trait Drafter: Send {
+    /// Distinct full-sentence claims, each citing one of the given moments. Empty if the moments say nothing.
+    fn draft(&mut self, request: &DraftRequest) -> Result<Vec<Claim>, ModelError>;
+    /// Identity with weights.
+    fn fingerprint(&self) -> &Fingerprint;
+}
+
+/// A sentence and what shall follow from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// One sentence of a caption.
+    pub premise: String,
+    /// A claim without its timestamp.
+    pub hypothesis: String,
+}
+
+/// Entailment between sentences.
+pub trait Judge: Send {
+    /// Calibrated probabilities, one triple a pair, in order.
+    fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError>;
+    /// Identity with weights and calibration.
+    fn fingerprint(&self) -> &Fingerprint;
+    /// Probability of entailment from which a claim counts as entailed; fitted together with the calibration.
+    fn threshold(&self) -> f32;
+}
+
+/// Asks a model a question about a picture. Only some models have it.
+pub trait VisualQa: Send {
+    /// The model's answer.
+    fn ask(&mut self, picture: &Picture, question: &str) -> Result<String, ModelError>;
+    /// Identity with weights.
+    fn fingerprint(&self) -> &Fingerprint;
+}
+
+/// One of each model; owned by the engine's thread.
+pub struct Models {
+    /// Pictures to captions.
+    pub captioner: Box<dyn Captioner>,
+    /// Texts to vectors.
+    pub embedder: Box<dyn Embedder>,
+    /// Question and moments to claims.
+    pub drafter: Box<dyn Drafter>,
+    /// Caption and claim to entailment.
+    pub judge: Box<dyn Judge>,
+}

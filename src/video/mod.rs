@@ -1,0 +1,1 @@
+//! GStreamer lives here and only here: source, sampler, archive, extract, jpeg.
