@@ -76,7 +76,7 @@ mod tests {
         assert!(!stop.pause(Duration::from_millis(1)));
         let asker = stop.clone();
         let thread = std::thread::spawn(move || asker.ask());
-        assert!(stop.pause(Duration::from_secs(3600)));
+        assert!(stop.pause(Duration::from_hours(1)));
         thread.join().expect("the asker ends");
         assert!(stop.is_asked());
     }

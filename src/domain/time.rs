@@ -141,6 +141,7 @@ impl WallTime {
     }
 
     /// `self + d`, saturating.
+    #[must_use]
     pub fn plus(self, d: Duration) -> Self {
         Self(self.0.checked_add(d).unwrap_or(jiff::Timestamp::MAX))
     }

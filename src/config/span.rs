@@ -1,4 +1,4 @@
-//! TOML and environment to validated sections; each module owns its own `Config` type.
+//! Durations as people write them.
 
 use std::fmt;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl From<Span> for String {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();
-        if millis % 1000 == 0 { write!(f, "{}s", millis / 1000) } else { write!(f, "{millis}ms") }
+        if millis.is_multiple_of(1000) { write!(f, "{}s", millis / 1000) } else { write!(f, "{millis}ms") }
     }
 }
 
