@@ -21,6 +21,7 @@ pub mod engine;
 pub mod index;
 pub mod models;
 pub mod narrate;
+pub mod panics;
 pub mod seams;
 pub mod secret;
 pub mod stop;

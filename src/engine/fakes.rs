@@ -1,0 +1,102 @@
+//! Models without weights for tests: deterministic, and steerable by a script.
+
+use std::sync::{Arc, Mutex};
+
+use crate::domain::{Caption, Citation, Claim, Embedding, Entailment, Fingerprint, Picture};
+use crate::seams::{Captioner, DraftRequest, Drafter, Embedder, Judge, ModelError, Models, Pair};
+
+/// Called with each batch of pictures before they are captioned; may block, fail or panic.
+pub(crate) type Script = Box<dyn FnMut(&[Picture]) -> Result<(), ModelError> + Send>;
+
+/// The order in which the fake models were called: `caption 2`, `embed 1`, ...
+pub(crate) type Calls = Arc<Mutex<Vec<String>>>;
+
+/// One of each fake model, and what they were asked after the warm-up.
+pub(crate) fn models(script: Script) -> (Models, Calls) {
+    let calls = Calls::default();
+    let fake = |name: &str| Fake { fingerprint: Fingerprint::new(format!("{name}@fake")), calls: calls.clone() };
+    let models = Models {
+        captioner: Box::new(FakeCaptioner { fake: fake("captioner"), script, is_warm: false }),
+        embedder: Box::new(fake("embedder")),
+        drafter: Box::new(fake("drafter")),
+        judge: Box::new(fake("judge")),
+    };
+    (models, calls)
+}
+
+/// A 1x1 picture; the fake captioner names its colour.
+pub(crate) fn picture(red: u8) -> Picture {
+    Picture::new(1, 1, vec![red, 0, 0]).expect("one pixel")
+}
+
+struct Fake {
+    fingerprint: Fingerprint,
+    calls: Calls,
+}
+
+impl Fake {
+    fn note(&self, call: String) {
+        self.calls.lock().expect("not poisoned").push(call);
+    }
+}
+
+struct FakeCaptioner {
+    fake: Fake,
+    script: Script,
+    is_warm: bool,
+}
+
+impl Captioner for FakeCaptioner {
+    fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError> {
+        if std::mem::replace(&mut self.is_warm, true) {
+            self.fake.note(format!("caption {}", pictures.len()));
+            (self.script)(pictures)?;
+        }
+        Ok(pictures.iter().map(|picture| Caption::new(format!("Red is {}.", picture.rgb()[0]))).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fake.fingerprint
+    }
+}
+
+impl Embedder for Fake {
+    fn embed(&mut self, texts: &[String]) -> Result<Vec<Embedding>, ModelError> {
+        self.note(format!("embed {}", texts.len()));
+        Ok(texts.iter().map(|text| Embedding::new(vec![text.len() as f32, 1.0])).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+impl Drafter for Fake {
+    fn draft(&mut self, request: &DraftRequest) -> Result<Vec<Claim>, ModelError> {
+        self.note("draft".to_owned());
+        let claim = |moment: &crate::domain::Moment| Claim {
+            text: moment.caption.as_str().to_owned(),
+            citation: Citation { stream: moment.stream.clone(), at: moment.at },
+        };
+        Ok(request.moments.iter().map(claim).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+impl Judge for Fake {
+    fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError> {
+        self.note(format!("judge {}", pairs.len()));
+        Ok(pairs.iter().map(|_| Entailment { entailment: 1.0, neutral: 0.0, contradiction: 0.0 }).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    fn threshold(&self) -> f32 {
+        0.5
+    }
+}

@@ -1,0 +1,174 @@
+//! The engine over fake models: what overtakes, what is merged, what is refused, and what an end looks like.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use futures::future::join_all;
+
+use super::fakes::{self, Calls, Script, picture};
+use super::*;
+use crate::domain::Picture;
+
+fn metrics() -> Metrics {
+    let registry = prometheus::Registry::new();
+    Metrics {
+        stages: Stages::register(&registry).expect("registers"),
+        queues: Queues::register(&registry).expect("registers"),
+    }
+}
+
+fn start(config: &Config, script: Script) -> (Engine, EngineThread, Calls) {
+    let (models, calls) = fakes::models(script);
+    let (engine, thread) = Engine::start(models, config, metrics()).expect("the fakes warm up");
+    calls.lock().expect("not poisoned").clear();
+    (engine, thread, calls)
+}
+
+/// A captioner that says when it has started and waits until it may go on.
+struct Gate {
+    started: Receiver<()>,
+    open: SyncSender<()>,
+}
+
+fn gate() -> (Gate, Script) {
+    let (start, started) = sync_channel(64);
+    let (open, opened) = sync_channel::<()>(64);
+    let script = move |_: &[Picture]| {
+        start.send(()).expect("the test listens");
+        opened.recv().expect("the test opens the gate");
+        Ok(())
+    };
+    (Gate { started, open }, Box::new(script))
+}
+
+/// Lets spawned calls run until they wait for the engine.
+async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn caption(engine: &Engine, lane: Lane, red: u8) -> tokio::task::JoinHandle<Result<Vec<crate::domain::Caption>, EngineError>> {
+    let engine = engine.clone();
+    tokio::spawn(async move { engine.caption(lane, vec![picture(red)]).await })
+}
+
+#[tokio::test]
+async fn every_model_answers() {
+    let (engine, thread, _) = start(&Config::default(), Box::new(|_| Ok(())));
+    let captions = engine.caption(Lane::Interactive, vec![picture(1), picture(2)]).await.expect("captions");
+    assert_eq!(captions.iter().map(crate::domain::Caption::as_str).collect::<Vec<_>>(), ["Red is 1.", "Red is 2."]);
+    let vectors = engine.embed(Lane::Background, vec!["ab".to_owned()]).await.expect("embeddings");
+    assert_eq!(vectors, [crate::domain::Embedding::new(vec![2.0, 1.0])]);
+    let pair = crate::seams::Pair { premise: "a".into(), hypothesis: "b".into() };
+    assert_eq!(engine.judge(Lane::Interactive, vec![pair]).await.expect("judged").len(), 1);
+    let request = crate::seams::DraftRequest { question: "?".into(), moments: vec![], max_claims: 1 };
+    assert!(engine.draft(Lane::Interactive, request).await.expect("drafted").is_empty());
+    assert_eq!(engine.judge_fingerprint().as_str(), "judge@fake");
+    drop(engine);
+    assert_eq!(thread.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn questions_overtake_and_background_pictures_are_merged() {
+    let (gate, script) = gate();
+    let config = Config { max_pictures: 3, ..Config::default() };
+    let (engine, _thread, calls) = start(&config, script);
+    let first = caption(&engine, Lane::Background, 0);
+    settle().await;
+    gate.started.recv().expect("the first caption runs");
+    let background: Vec<_> = (1..=4).map(|red| caption(&engine, Lane::Background, red)).collect();
+    settle().await;
+    let question = engine.clone();
+    let question = tokio::spawn(async move { question.embed(Lane::Interactive, vec!["who?".to_owned()]).await });
+    settle().await;
+    for _ in 0..3 {
+        gate.open.send(()).expect("the captioner waits");
+    }
+    question.await.expect("no panic").expect("embedded");
+    first.await.expect("no panic").expect("captioned");
+    for (red, call) in join_all(background).await.into_iter().enumerate() {
+        let captions = call.expect("no panic").expect("captioned");
+        assert_eq!(captions[0].as_str(), format!("Red is {}.", red + 1));
+    }
+    assert_eq!(*calls.lock().expect("not poisoned"), ["caption 1", "embed 1", "caption 3", "caption 1"]);
+}
+
+#[tokio::test]
+async fn too_many_questions_are_refused_at_once() {
+    let (gate, script) = gate();
+    let config = Config { interactive_jobs: 1, ..Config::default() };
+    let (engine, _thread, _) = start(&config, script);
+    let running = caption(&engine, Lane::Interactive, 0);
+    settle().await;
+    gate.started.recv().expect("the first caption runs");
+    let waiting = caption(&engine, Lane::Interactive, 1);
+    settle().await;
+    assert!(matches!(engine.caption(Lane::Interactive, vec![picture(2)]).await, Err(EngineError::Busy)));
+    gate.open.send(()).expect("the captioner waits");
+    gate.open.send(()).expect("the captioner waits");
+    running.await.expect("no panic").expect("captioned");
+    waiting.await.expect("no panic").expect("captioned");
+}
+
+#[tokio::test]
+async fn work_for_callers_who_left_is_skipped() {
+    let (gate, script) = gate();
+    let (engine, thread, calls) = start(&Config::default(), script);
+    let running = caption(&engine, Lane::Interactive, 0);
+    settle().await;
+    gate.started.recv().expect("the first caption runs");
+    {
+        let mut leaving = Box::pin(engine.embed(Lane::Interactive, vec!["nobody".to_owned()]));
+        assert!(futures::poll!(&mut leaving).is_pending());
+    }
+    gate.open.send(()).expect("the captioner waits");
+    running.await.expect("no panic").expect("captioned");
+    engine.judge(Lane::Interactive, vec![crate::seams::Pair { premise: "a".into(), hypothesis: "b".into() }])
+        .await
+        .expect("judged");
+    drop(engine);
+    thread.ended().await.expect("an orderly end");
+    assert_eq!(*calls.lock().expect("not poisoned"), ["caption 1", "judge 1"]);
+}
+
+#[tokio::test]
+async fn a_panic_answers_everybody_and_is_reported() {
+    let (start_sender, started) = sync_channel::<()>(1);
+    let (go, gone) = sync_channel::<()>(1);
+    let script: Script = Box::new(move |_| {
+        start_sender.send(()).expect("the test listens");
+        gone.recv().expect("the test lets it go on");
+        panic!("the weights melted")
+    });
+    let (engine, thread, _) = start(&Config::default(), script);
+    let running = caption(&engine, Lane::Background, 0);
+    settle().await;
+    started.recv().expect("the caption runs");
+    let waiting = caption(&engine, Lane::Interactive, 1);
+    settle().await;
+    go.send(()).expect("the captioner waits");
+    for call in [running, waiting] {
+        let result = call.await.expect("no panic in the caller");
+        assert!(matches!(result, Err(EngineError::Model(ModelError::Stopped))), "{result:?}");
+    }
+    assert_eq!(thread.ended().await, Err(EngineDied { reason: "the weights melted".into() }));
+    let late = engine.embed(Lane::Background, vec!["late".into()]).await;
+    assert!(matches!(late, Err(EngineError::Model(ModelError::Stopped))));
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_run_is_found_at_start() {
+    struct Broken(crate::domain::Fingerprint);
+    impl crate::seams::Embedder for Broken {
+        fn embed(&mut self, _: &[String]) -> Result<Vec<crate::domain::Embedding>, ModelError> {
+            Err(ModelError::Run { model: "embedder".into(), reason: "no memory".into() })
+        }
+        fn fingerprint(&self) -> &crate::domain::Fingerprint {
+            &self.0
+        }
+    }
+    let (mut models, _) = fakes::models(Box::new(|_| Ok(())));
+    models.embedder = Box::new(Broken(crate::domain::Fingerprint::new("broken")));
+    let error = Engine::start(models, &Config::default(), metrics()).expect_err("the embedder is broken");
+    assert_eq!(error.to_string(), "model embedder failed: no memory");
+}

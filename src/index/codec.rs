@@ -1,0 +1,302 @@
+//! Values to bytes and back. Rows are little-endian and start with their layout's number.
+//!
+//! Pure. Whatever the bytes are, decoding returns a value or a [`CodecError`]; it never panics and never reads past the
+//! end. Row of a moment, version 1:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | 1 |
+//! | 4 | stream number |
+//! | 8, 8 | `at`, `until`: ns of stream time |
+//! | 8 | `wall`: ns since 1970 |
+//! | 4, 4 | captioner, embedder: numbers in the fingerprint table |
+//! | 2 | components of the vector |
+//! | 4 | bytes of the caption |
+//! | 2 each | the vector, f16 |
+//! | rest | the caption, UTF-8 |
+
+use half::f16;
+
+use super::StreamRecord;
+use crate::domain::{StreamKind, StreamTime, WallTime};
+
+const MOMENT: u8 = 1;
+const RECORD: u8 = 1;
+/// Longest caption; far above anything a captioner says, and small enough that a row stays a few pages.
+pub(super) const MAX_CAPTION: usize = 16 << 10;
+/// Longest vector.
+pub(super) const MAX_COMPONENTS: usize = 8192;
+const ENDED: u8 = 1;
+const LIVE: u8 = 2;
+const HAS_LAST: u8 = 4;
+const HAS_IDENTITY: u8 = 8;
+
+/// Why bytes are not a row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CodecError {
+    #[error("a row ends too early")]
+    Short,
+    #[error("a row has {0} bytes too many")]
+    Long(usize),
+    #[error("a row has the unknown layout {0}")]
+    Layout(u8),
+    #[error("a row holds a time that does not exist")]
+    Time,
+    #[error("a row holds text that is not UTF-8")]
+    Text,
+    #[error("a row holds unknown flags {0:#04x}")]
+    Flags(u8),
+}
+
+/// A moment's row, borrowed from its page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Row<'a> {
+    pub(super) stream: u32,
+    pub(super) at: StreamTime,
+    pub(super) until: StreamTime,
+    pub(super) wall: WallTime,
+    pub(super) captioner: u32,
+    pub(super) embedder: u32,
+    pub(super) caption: &'a str,
+    pub(super) vector: Vector<'a>,
+}
+
+/// The stored form of an embedding: f16, little-endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Vector<'a>(&'a [u8]);
+
+impl Vector<'_> {
+    /// Number of components.
+    pub(super) fn len(self) -> usize {
+        self.0.len() / 2
+    }
+
+    /// The components as f16, into `out` which has room for exactly as many.
+    pub(super) fn copy_to(self, out: &mut [f16]) {
+        for (component, bytes) in out.iter_mut().zip(self.0.as_chunks::<2>().0) {
+            *component = f16::from_bits(u16::from_le_bytes(*bytes));
+        }
+    }
+}
+
+/// What a scan needs to know of a row before it reads the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) stream: u32,
+    pub(super) at: StreamTime,
+}
+
+/// A row's bytes. The caller keeps `caption` and `vector` within [`MAX_CAPTION`] and [`MAX_COMPONENTS`].
+pub(super) fn encode_row(row: &Row<'_>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 + row.vector.0.len() + row.caption.len());
+    bytes.push(MOMENT);
+    bytes.extend(row.stream.to_le_bytes());
+    bytes.extend(row.at.nanos().to_le_bytes());
+    bytes.extend(row.until.nanos().to_le_bytes());
+    bytes.extend(row.wall.nanos().to_le_bytes());
+    bytes.extend(row.captioner.to_le_bytes());
+    bytes.extend(row.embedder.to_le_bytes());
+    bytes.extend((row.vector.len() as u16).to_le_bytes());
+    bytes.extend((row.caption.len() as u32).to_le_bytes());
+    bytes.extend(row.vector.0);
+    bytes.extend(row.caption.as_bytes());
+    bytes
+}
+
+/// The stored form of a vector.
+pub(super) fn encode_vector(components: &[f32]) -> Vec<u8> {
+    components.iter().flat_map(|&component| f16::from_f32(component).to_le_bytes()).collect()
+}
+
+/// Wraps what [`encode_vector`] made.
+pub(super) fn vector(bytes: &[u8]) -> Vector<'_> {
+    Vector(bytes)
+}
+
+/// Reads a whole row.
+pub(super) fn decode_row(bytes: &[u8]) -> Result<Row<'_>, CodecError> {
+    let mut reader = Reader(bytes);
+    reader.layout(MOMENT)?;
+    let stream = reader.u32()?;
+    let (at, until) = (reader.stream_time()?, reader.stream_time()?);
+    let wall = reader.wall_time()?;
+    let (captioner, embedder) = (reader.u32()?, reader.u32()?);
+    let components = u16::from_le_bytes(reader.array()?) as usize;
+    let caption_bytes = reader.u32()? as usize;
+    let vector = Vector(reader.bytes(2 * components)?);
+    let caption = reader.text(caption_bytes)?;
+    reader.end()?;
+    Ok(Row { stream, at, until, wall, captioner, embedder, caption, vector })
+}
+
+/// Reads only where a row belongs.
+pub(super) fn decode_place(bytes: &[u8]) -> Result<Place, CodecError> {
+    let mut reader = Reader(bytes);
+    reader.layout(MOMENT)?;
+    Ok(Place { stream: reader.u32()?, at: reader.stream_time()? })
+}
+
+/// A stream's number and record as bytes.
+pub(super) fn encode_record(number: u32, record: &StreamRecord) -> Vec<u8> {
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    let flags = flag(record.ended, ENDED)
+        | flag(record.kind == StreamKind::Live, LIVE)
+        | flag(record.last.is_some(), HAS_LAST)
+        | flag(record.identity.is_some(), HAS_IDENTITY);
+    let mut bytes = vec![RECORD, flags];
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(record.epoch.nanos().to_le_bytes());
+    bytes.extend(record.moments.to_le_bytes());
+    bytes.extend(record.last.unwrap_or_default().nanos().to_le_bytes());
+    bytes.extend(record.identity.as_deref().unwrap_or_default().as_bytes());
+    bytes
+}
+
+/// Reads a stream's number and record.
+pub(super) fn decode_record(bytes: &[u8]) -> Result<(u32, StreamRecord), CodecError> {
+    let mut reader = Reader(bytes);
+    reader.layout(RECORD)?;
+    let [flags] = reader.array()?;
+    if flags & !(ENDED | LIVE | HAS_LAST | HAS_IDENTITY) != 0 {
+        return Err(CodecError::Flags(flags));
+    }
+    let number = reader.u32()?;
+    let epoch = reader.wall_time()?;
+    let moments = reader.u64()?;
+    let last = reader.stream_time()?;
+    let identity = reader.text(reader.0.len())?.to_owned();
+    if flags & HAS_IDENTITY == 0 && !identity.is_empty() {
+        return Err(CodecError::Long(identity.len()));
+    }
+    let record = StreamRecord {
+        epoch,
+        kind: if flags & LIVE == 0 { StreamKind::File } else { StreamKind::Live },
+        identity: (flags & HAS_IDENTITY != 0).then_some(identity),
+        last: (flags & HAS_LAST != 0).then_some(last),
+        ended: flags & ENDED != 0,
+        moments,
+    };
+    Ok((number, record))
+}
+
+/// Reads fields off the front of a slice.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn bytes(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
+        let (field, rest) = self.0.split_at_checked(count).ok_or(CodecError::Short)?;
+        self.0 = rest;
+        Ok(field)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+        let (field, rest) = self.0.split_first_chunk::<N>().ok_or(CodecError::Short)?;
+        self.0 = rest;
+        Ok(*field)
+    }
+
+    fn u32(&mut self) -> Result<u32, CodecError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Result<u64, CodecError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn layout(&mut self, known: u8) -> Result<(), CodecError> {
+        let [layout] = self.array()?;
+        if layout == known { Ok(()) } else { Err(CodecError::Layout(layout)) }
+    }
+
+    fn stream_time(&mut self) -> Result<StreamTime, CodecError> {
+        let at = StreamTime::from_nanos(self.u64()?);
+        if at <= StreamTime::MAX { Ok(at) } else { Err(CodecError::Time) }
+    }
+
+    fn wall_time(&mut self) -> Result<WallTime, CodecError> {
+        WallTime::from_nanos(i64::from_le_bytes(self.array()?)).map_err(|_| CodecError::Time)
+    }
+
+    fn text(&mut self, count: usize) -> Result<&'a str, CodecError> {
+        std::str::from_utf8(self.bytes(count)?).map_err(|_| CodecError::Text)
+    }
+
+    fn end(&self) -> Result<(), CodecError> {
+        if self.0.is_empty() { Ok(()) } else { Err(CodecError::Long(self.0.len())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stream_time() -> impl Strategy<Value = StreamTime> {
+        (0..=StreamTime::MAX.nanos()).prop_map(StreamTime::from_nanos)
+    }
+
+    fn wall_time() -> impl Strategy<Value = WallTime> {
+        any::<i64>().prop_filter_map("a time of day", |nanos| WallTime::from_nanos(nanos).ok())
+    }
+
+    prop_compose! {
+        fn record()(
+            number in any::<u32>(), epoch in wall_time(), is_live in any::<bool>(),
+            identity in proptest::option::of(".{0,60}"), last in proptest::option::of(stream_time()),
+            ended in any::<bool>(), moments in any::<u64>(),
+        ) -> (u32, StreamRecord) {
+            let kind = if is_live { StreamKind::Live } else { StreamKind::File };
+            (number, StreamRecord { epoch, kind, identity, last, ended, moments })
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_comes_back_as_it_was(
+            stream in any::<u32>(), at in stream_time(), until in stream_time(), wall in wall_time(),
+            captioner in any::<u32>(), embedder in any::<u32>(), caption in ".{0,200}",
+            components in proptest::collection::vec(-1.0f32..=1.0, 0..400),
+        ) {
+            let stored = encode_vector(&components);
+            let row = Row { stream, at, until, wall, captioner, embedder, caption: &caption, vector: vector(&stored) };
+            let bytes = encode_row(&row);
+            prop_assert_eq!(decode_row(&bytes), Ok(row));
+            prop_assert_eq!(decode_place(&bytes), Ok(Place { stream, at }));
+            let mut read = vec![f16::ZERO; row.vector.len()];
+            row.vector.copy_to(&mut read);
+            for (read, component) in read.iter().zip(&components) {
+                prop_assert!((read.to_f32() - component).abs() <= 0.0005);
+            }
+        }
+
+        #[test]
+        fn a_record_comes_back_as_it_was((number, record) in record()) {
+            prop_assert_eq!(decode_record(&encode_record(number, &record)), Ok((number, record)));
+        }
+
+        #[test]
+        fn any_bytes_are_a_value_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..120), is_row in any::<bool>()) {
+            let mut bytes = bytes;
+            if let Some(first) = bytes.first_mut() && is_row {
+                *first = MOMENT;
+            }
+            let _ = decode_row(&bytes);
+            let _ = decode_place(&bytes);
+            let _ = decode_record(&bytes);
+        }
+
+        #[test]
+        fn a_damaged_row_is_no_longer_the_same_row(caption in "[a-z]{1,40}", cut in any::<prop::sample::Index>()) {
+            let stored = encode_vector(&[0.6, 0.8]);
+            let (at, wall) = (StreamTime::from_nanos(5), WallTime::from_nanos(7).expect("a time"));
+            let row = Row { stream: 1, at, until: at, wall, captioner: 2, embedder: 3, caption: &caption, vector: vector(&stored) };
+            let bytes = encode_row(&row);
+            let short = &bytes[..cut.index(bytes.len())];
+            prop_assert_eq!(decode_row(short), Err(CodecError::Short));
+            let mut long = bytes.clone();
+            long.push(0);
+            prop_assert_eq!(decode_row(&long), Err(CodecError::Long(1)));
+        }
+    }
+}
