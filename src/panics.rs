@@ -10,11 +10,12 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::any::Any;
     use std::panic::catch_unwind;
 
     #[test]
     fn every_kind_of_panic_has_a_message() {
-        let said = |payload| super::message(&*payload);
+        let said = |payload: Box<dyn Any + Send>| super::message(&*payload);
         let number = 7;
         assert_eq!(said(catch_unwind(|| panic!("plain")).expect_err("a panic")), "plain");
         assert_eq!(said(catch_unwind(|| panic!("number {number}")).expect_err("a panic")), "number 7");

@@ -17,7 +17,9 @@ pub(super) fn run<I: Clone, O>(
         let merged: Vec<I> = batches.iter().flat_map(|batch| batch.inputs.iter().cloned()).collect();
         match run_in_chunks(role, &merged, limit, &mut model) {
             Ok(outputs) => return answer(batches, outputs),
-            Err(error) => tracing::debug!(role, %error, callers = batches.len(), "a merged batch failed, running its parts"),
+            Err(error) => {
+                tracing::debug!(role, %error, callers = batches.len(), "a merged batch failed, running its parts")
+            }
         }
     }
     for batch in batches {

@@ -47,7 +47,11 @@ async fn settle() {
     }
 }
 
-fn caption(engine: &Engine, lane: Lane, red: u8) -> tokio::task::JoinHandle<Result<Vec<crate::domain::Caption>, EngineError>> {
+fn caption(
+    engine: &Engine,
+    lane: Lane,
+    red: u8,
+) -> tokio::task::JoinHandle<Result<Vec<crate::domain::Caption>, EngineError>> {
     let engine = engine.clone();
     tokio::spawn(async move { engine.caption(lane, vec![picture(red)]).await })
 }
@@ -123,7 +127,8 @@ async fn work_for_callers_who_left_is_skipped() {
     }
     gate.open.send(()).expect("the captioner waits");
     running.await.expect("no panic").expect("captioned");
-    engine.judge(Lane::Interactive, vec![crate::seams::Pair { premise: "a".into(), hypothesis: "b".into() }])
+    engine
+        .judge(Lane::Interactive, vec![crate::seams::Pair { premise: "a".into(), hypothesis: "b".into() }])
         .await
         .expect("judged");
     drop(engine);

@@ -8,7 +8,7 @@ use super::job::{Batch, InWork, Job, Work};
 use super::lanes::{Lane, Lanes};
 use super::{Config, Metrics, batch};
 use crate::seams::Models;
-use crate::telemetry::{Stage, Stages};
+use crate::telemetry::Stage;
 
 /// What the thread works with.
 pub(super) struct Worker {

@@ -154,9 +154,9 @@ impl Index {
         match task.await {
             Ok(result) => result,
             // redb trusts its pages; a file damaged from outside can make it panic.
-            Err(error) => Err(error.try_into_panic().map_or(IndexError::Closed, |panic| {
-                IndexError::corrupt(panics::message(panic.as_ref()))
-            })),
+            Err(error) => Err(error
+                .try_into_panic()
+                .map_or(IndexError::Closed, |panic| IndexError::corrupt(panics::message(panic.as_ref())))),
         }
     }
 

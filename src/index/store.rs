@@ -103,8 +103,12 @@ impl From<DatabaseError> for Refusal {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => Self::InUse,
-            DatabaseError::Storage(redb::StorageError::Corrupted(reason)) => Self::Index(IndexError::Corrupt { reason }),
-            DatabaseError::Storage(redb::StorageError::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
+            DatabaseError::Storage(redb::StorageError::Corrupted(reason)) => {
+                Self::Index(IndexError::Corrupt { reason })
+            }
+            DatabaseError::Storage(redb::StorageError::Io(error))
+                if error.kind() == std::io::ErrorKind::InvalidData =>
+            {
                 Self::Index(IndexError::corrupt(format!("it is not a redb database: {error}")))
             }
             other => Self::Reason(other.to_string()),
