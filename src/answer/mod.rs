@@ -1,1 +1,40 @@
 //! A question in, an answer with verdicts out.
+//!
+//! ```text
+//! admit ─▶ retrieve ─▶ draft ─▶ for each claim: evidence frame ─▶ blind caption ─▶ judge ─▶ weigh ─▶ verdict
+//!                                                    ▲                                  │
+//!                                                    └────── neighbouring frame ◀── not entailed
+//! ```
+//!
+//! [`Answerer`] owns the permits and nothing else: what was seen belongs to the index, the models to the engine, the
+//! past of a stream to its evidence source. Policy is in pure files: [`window`] (which part of the stream),
+//! [`draft`] (which claims pass), [`hypothesis`] (what a claim says of one picture), [`nearby`] (which frames are
+//! tried), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict), [`text`] (the paragraph).
+//!
+//! It must not cache a frame or a caption from one request to the next: evidence is extracted afresh. It must not give
+//! the captioner anything but pictures; [`crate::seams::Captioner`] would not take it.
+
+mod clock;
+mod config;
+mod draft;
+mod error;
+mod evidence;
+mod flow;
+mod hypothesis;
+mod metrics;
+mod nearby;
+mod observable;
+mod request;
+mod retrieve;
+mod streams;
+mod text;
+mod verify;
+mod weigh;
+mod window;
+
+pub use config::{Config, ConfigError};
+pub use error::{AnswerError, Kind, Refusal};
+pub use flow::{Answerer, ToJpeg};
+pub use metrics::{Metrics, Outcome};
+pub use request::{FrameReply, SearchRequest};
+pub use streams::{StreamEntry, Streams};

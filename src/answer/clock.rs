@@ -1,0 +1,144 @@
+//! Times as people write them: `0:42`, `1:02:03`, `15 s`, `15 seconds`, `1 minute 30 seconds`, `2min`. Pure.
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    /// As written, with its punctuation.
+    pub(super) raw: &'a str,
+    /// In lower case without surrounding punctuation.
+    pub(super) core: String,
+}
+
+/// The words of `text`, split at white space.
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let punctuation = |c: char| !c.is_alphanumeric();
+    text.split_whitespace().map(|raw| Word { raw, core: raw.trim_matches(punctuation).to_lowercase() }).collect()
+}
+
+/// A time that was read from the beginning of some words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Reading {
+    /// The time, in seconds.
+    pub(super) seconds: f64,
+    /// How many words it took.
+    pub(super) words: usize,
+}
+
+/// Reads a time with a unit, or a clock time, from the beginning of `words`.
+pub(super) fn read(words: &[Word<'_>]) -> Option<Reading> {
+    let first = words.first()?;
+    if let Some(seconds) = clock(&first.core) {
+        return Some(Reading { seconds, words: 1 });
+    }
+    if matches!(first.core.as_str(), "second" | "timestamp" | "t") {
+        return number(&words.get(1)?.core).map(|seconds| Reading { seconds, words: 2 });
+    }
+    quantities(words)
+}
+
+/// Reads a number without a unit.
+pub(super) fn number(word: &str) -> Option<f64> {
+    let plain = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    if plain { word.parse().ok().filter(|n: &f64| n.is_finite()) } else { spelled(word) }
+}
+
+/// `1 minute 30 seconds`: one or more numbers with units.
+fn quantities(words: &[Word<'_>]) -> Option<Reading> {
+    let mut reading = Reading { seconds: 0.0, words: 0 };
+    while let Some((seconds, taken)) = quantity(&words[reading.words..]) {
+        reading.seconds += seconds;
+        reading.words += taken;
+        let ended = words[reading.words - 1].raw.ends_with([',', '.', ';', '?', '!', ')', ']']);
+        if ended {
+            break;
+        }
+    }
+    (reading.words > 0).then_some(reading)
+}
+
+fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
+    let core = words.first()?.core.as_str();
+    let core = core.strip_prefix("t=").unwrap_or(core);
+    let digits = core.len() - core.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+    let (value, suffix) = core.split_at(digits);
+    if let (Some(value), Some(unit)) = (number(value), unit(suffix)) {
+        return Some((value * unit, 1));
+    }
+    let (value, unit) = (number(core)?, unit(&words.get(1)?.core)?);
+    Some((value * unit, 2))
+}
+
+/// `0:42`, `00:42.5`, `1:02:03`: minutes and seconds, or hours, minutes and seconds.
+fn clock(word: &str) -> Option<f64> {
+    let parts: Vec<&str> = word.split(':').collect();
+    let shaped = (2..=3).contains(&parts.len()) && parts[1..].iter().all(|p| p.split('.').next().map(str::len) == Some(2));
+    if !shaped || parts[0].len() > 4 {
+        return None;
+    }
+    let plain = |p: &&str| !p.is_empty() && p.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    if !parts.iter().all(plain) {
+        return None;
+    }
+    parts.iter().try_fold(0.0, |total, part| part.parse::<f64>().ok().map(|n| total * 60.0 + n))
+}
+
+fn unit(word: &str) -> Option<f64> {
+    match word {
+        "ms" | "milliseconds" => Some(0.001),
+        "s" | "sec" | "secs" | "second" | "seconds" => Some(1.0),
+        "m" | "min" | "mins" | "minute" | "minutes" => Some(60.0),
+        "h" | "hr" | "hrs" | "hour" | "hours" => Some(3600.0),
+        _ => None,
+    }
+}
+
+fn spelled(word: &str) -> Option<f64> {
+    const WORDS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    ];
+    match word {
+        "a" | "an" => Some(1.0),
+        "fifteen" => Some(15.0),
+        "twenty" => Some(20.0),
+        "thirty" => Some(30.0),
+        "sixty" => Some(60.0),
+        _ => WORDS.iter().position(|w| *w == word).map(|n| n as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_length() {
+        let table = [
+            ("0:42", Some((42.0, 1))),
+            ("[00:42.5] a", Some((42.5, 1))),
+            ("1:02:03,", Some((3723.0, 1))),
+            ("15 s", Some((15.0, 2))),
+            ("12.5s, a", Some((12.5, 1))),
+            ("15 seconds", Some((15.0, 2))),
+            ("2 minutes", Some((120.0, 2))),
+            ("1 minute 30 seconds later", Some((90.0, 4))),
+            ("t=12.5s", Some((12.5, 1))),
+            ("second 15", Some((15.0, 2))),
+            ("ten minutes", Some((600.0, 2))),
+            ("1h", Some((3600.0, 1))),
+            ("5 s, 3 s", Some((5.0, 2))),
+            ("5 people", None),
+            ("12.5", None),
+            ("16:9:", None),
+            ("1:2:3:4", None),
+            ("12:5x", None),
+            ("99999:00", None),
+            ("", None),
+            ("s", None),
+            ("a", None),
+        ];
+        for (text, due) in table {
+            let got = read(&words(text)).map(|r| (r.seconds, r.words));
+            assert_eq!(got, due, "{text:?}");
+        }
+    }
+}

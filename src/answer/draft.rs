@@ -1,0 +1,122 @@
+//! Which drafted claims are let through to be checked. Pure.
+//!
+//! A drafter promises to cite only what it was given; this is where the promise is held, whatever the model.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::hypothesis::strip_times;
+use crate::domain::{Claim, Moment};
+
+/// Why a drafted claim was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dropped {
+    /// It cites a moment that was not retrieved.
+    Unretrieved,
+    /// It says nothing.
+    Empty,
+    /// It says of the same moment what an earlier claim says.
+    Duplicate,
+    /// It exceeds the number of claims asked for.
+    Surplus,
+}
+
+impl Dropped {
+    /// Every reason.
+    pub(super) const ALL: [Self; 4] = [Self::Unretrieved, Self::Empty, Self::Duplicate, Self::Surplus];
+
+    /// The label value.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Unretrieved => "unretrieved",
+            Self::Empty => "empty",
+            Self::Duplicate => "duplicate",
+            Self::Surplus => "surplus",
+        }
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The claims that may be checked, in order, and the others with why.
+pub(super) fn admit(drafted: Vec<Claim>, retrieved: &[Moment], max: usize) -> (Vec<Claim>, Vec<(Claim, Dropped)>) {
+    let citable: HashSet<_> = retrieved.iter().map(|moment| (&moment.stream, moment.at)).collect();
+    let mut seen = HashSet::new();
+    let (mut admitted, mut dropped) = (Vec::new(), Vec::new());
+    for claim in drafted {
+        let said = strip_times(&claim.text).to_lowercase();
+        let why = if !citable.contains(&(&claim.citation.stream, claim.citation.at)) {
+            Some(Dropped::Unretrieved)
+        } else if said.is_empty() {
+            Some(Dropped::Empty)
+        } else if admitted.len() == max {
+            Some(Dropped::Surplus)
+        } else if !seen.insert((said, claim.citation.clone())) {
+            Some(Dropped::Duplicate)
+        } else {
+            None
+        };
+        match why {
+            Some(why) => dropped.push((claim, why)),
+            None => admitted.push(claim),
+        }
+    }
+    (admitted, dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Caption, Citation, Fingerprint, MomentId, StreamId, StreamTime, WallTime};
+
+    fn at(seconds: f64) -> Citation {
+        let stream = StreamId::new("cam").expect("a token");
+        Citation { stream, at: StreamTime::from_seconds(seconds).expect("a time") }
+    }
+
+    fn moment(seconds: f64) -> Moment {
+        let Citation { stream, at } = at(seconds);
+        let model = Fingerprint::new("fake");
+        Moment {
+            id: MomentId(1),
+            stream,
+            at,
+            until: at,
+            wall: WallTime::now(),
+            caption: Caption::new("There is a car."),
+            captioner: model.clone(),
+            embedder: model,
+        }
+    }
+
+    #[test]
+    fn only_retrieved_new_and_wanted_claims_pass() {
+        let retrieved = [moment(5.0), moment(10.0)];
+        let drafted = [
+            ("There is a car.", at(5.0), None),
+            ("There is a dog.", at(7.5), Some(Dropped::Unretrieved)),
+            ("At 5 s, there is a car.", at(5.0), Some(Dropped::Duplicate)),
+            ("At 10 s.", at(10.0), Some(Dropped::Empty)),
+            ("There is a car.", at(10.0), None),
+            ("There is a bus.", at(10.0), Some(Dropped::Surplus)),
+        ];
+        let claims = drafted.iter().map(|(text, citation, _)| Claim { text: (*text).into(), citation: citation.clone() });
+        let (admitted, dropped) = admit(claims.collect(), &retrieved, 2);
+        let due = |keep: bool| drafted.iter().filter(move |row| row.2.is_none() == keep).map(|row| row.0);
+        assert_eq!(admitted.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), due(true).collect::<Vec<_>>());
+        let why: Vec<_> = dropped.iter().map(|(claim, why)| (claim.text.as_str(), Some(*why))).collect();
+        assert_eq!(why, drafted.iter().filter(|row| row.2.is_some()).map(|row| (row.0, row.2)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_citation_of_another_stream_is_not_retrieved() {
+        let other = Citation { stream: StreamId::new("door").expect("a token"), ..at(5.0) };
+        let (admitted, dropped) = admit(vec![Claim { text: "There is a car.".into(), citation: other }], &[moment(5.0)], 4);
+        assert!(admitted.is_empty());
+        assert_eq!(dropped[0].1, Dropped::Unretrieved);
+    }
+}

@@ -1,0 +1,176 @@
+//! The handle: admits requests, bounds their time, and runs the flow of each.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Semaphore, mpsc};
+use tracing::Instrument as _;
+
+use super::config::Config;
+use super::draft;
+use super::error::{AnswerError, Refusal};
+use super::metrics::{Metrics, Outcome};
+use super::request::{FrameReply, SearchRequest};
+use super::retrieve::Retrieved;
+use super::streams::Streams;
+use super::text::{self, Nothing};
+use crate::domain::{Answer, Citation, Claim, Design, Event, Hit, Moment, Picture, Question, Verdict};
+use crate::engine::{Engine, Lane};
+use crate::index::{Index, Scope};
+use crate::seams::DraftRequest;
+use crate::telemetry::Stage;
+
+/// A picture as JPEG of at most so many bytes, or why not.
+pub type ToJpeg = fn(&Picture, usize) -> Result<Vec<u8>, String>;
+
+/// How long an event may wait for room before it is given up: an answer does not depend on who listens.
+const EVENT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Answers questions and checks claims. Cheap to clone; every clone shares the permits.
+#[derive(Clone)]
+pub struct Answerer(Arc<Parts>);
+
+/// What the flow works with.
+pub(super) struct Parts {
+    pub(super) engine: Engine,
+    pub(super) index: Index,
+    pub(super) streams: Streams,
+    pub(super) to_jpeg: ToJpeg,
+    pub(super) cfg: Config,
+    pub(super) metrics: Metrics,
+    /// Bounds extractions, also those whose request has given up.
+    pub(super) extractions: Arc<Semaphore>,
+    events: mpsc::Sender<Event>,
+    in_flight: Semaphore,
+}
+
+impl Answerer {
+    /// Wires the parts together; nothing runs until something is asked.
+    pub fn new(
+        engine: Engine,
+        index: Index,
+        streams: Streams,
+        events: mpsc::Sender<Event>,
+        to_jpeg: ToJpeg,
+        cfg: Config,
+        metrics: Metrics,
+    ) -> Self {
+        let extractions = Arc::new(Semaphore::new(cfg.extractions));
+        let in_flight = Semaphore::new(cfg.in_flight);
+        Self(Arc::new(Parts { engine, index, streams, to_jpeg, cfg, metrics, extractions, events, in_flight }))
+    }
+
+    /// The limits and defaults in force.
+    pub fn config(&self) -> &Config {
+        &self.0.cfg
+    }
+
+    /// Answers a question with a verdict for every claim.
+    pub async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
+        let start = Instant::now();
+        let stream = question.stream.as_ref().map(tracing::field::display);
+        let span = tracing::info_span!("question", id = %question.id, stream);
+        let result = self.0.admitted(self.0.answer(question)).instrument(span.clone()).await;
+        let (outcome, took) = (Outcome::of(&result), start.elapsed());
+        self.0.metrics.question(outcome);
+        self.0.metrics.took(Stage::Answer, took);
+        let claims = result.as_ref().map_or(0, |answer| answer.verdicts.len());
+        span.in_scope(|| tracing::info!(outcome = outcome.as_str(), claims, ms = took.as_millis(), "question ended"));
+        result
+    }
+
+    /// Checks somebody else's claims, in order.
+    pub async fn verify(&self, claims: Vec<Claim>, design: Design) -> Result<Vec<Verdict>, AnswerError> {
+        let (max, got) = (self.0.cfg.max_verify, claims.len());
+        if !(1..=max).contains(&got) {
+            return Err(Refusal::BadCount { max, got }.into());
+        }
+        for claim in &claims {
+            self.0.check_text(&claim.text)?;
+            self.0.streams.find(&claim.citation.stream)?;
+        }
+        self.0.admitted(self.0.check(claims, design, None)).await
+    }
+
+    /// Finds moments, best first.
+    pub async fn search(&self, request: SearchRequest) -> Result<Vec<Hit>, AnswerError> {
+        self.0.check_text(&request.text)?;
+        self.0.check_k(request.k)?;
+        self.0.admitted(self.0.search(request)).await
+    }
+
+    /// Extracts a frame afresh.
+    pub async fn frame(&self, citation: Citation) -> Result<FrameReply, AnswerError> {
+        let work = async {
+            let shot = self.0.extract(&citation).await?;
+            Ok(FrameReply { frame: shot.frame, jpeg: shot.jpeg, sha256: shot.sha256 })
+        };
+        self.0.admitted(work).await
+    }
+}
+
+impl Parts {
+    /// Runs `work` if there is a permit, and for no longer than the deadline.
+    async fn admitted<T>(&self, work: impl Future<Output = Result<T, AnswerError>>) -> Result<T, AnswerError> {
+        let _permit = self.in_flight.try_acquire().map_err(|_| AnswerError::Busy)?;
+        tokio::time::timeout(self.cfg.deadline.0, work).await.unwrap_or(Err(AnswerError::Deadline))
+    }
+
+    async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
+        self.check_text(&question.text)?;
+        self.check_k(question.k)?;
+        let Retrieved { streams, window, hits, seen_any } = self.retrieve(&question).await?;
+        let answer = |moments, verdicts, text| Answer { question: question.clone(), streams, window, moments, verdicts, text };
+        if hits.is_empty() {
+            let why = if seen_any { Nothing::EmptyWindow } else { Nothing::NoMoments };
+            return Ok(answer(hits, vec![], text::nothing(why)));
+        }
+        let moments = hits.iter().map(|hit| hit.moment.clone()).collect();
+        let claims = self.draft(&question, moments).await?;
+        if claims.is_empty() {
+            return Ok(answer(hits, vec![], text::nothing(Nothing::NoClaims)));
+        }
+        let verdicts = self.check(claims, question.design, Some(question.id)).await?;
+        let text = text::paragraph(&verdicts, question.design);
+        Ok(answer(hits, verdicts, text))
+    }
+
+    /// Claims that cite nothing but `moments`, whatever the drafter does.
+    async fn draft(&self, question: &Question, moments: Vec<Moment>) -> Result<Vec<Claim>, AnswerError> {
+        let max_claims = self.cfg.max_claims;
+        let request = DraftRequest { question: question.text.clone(), moments: moments.clone(), max_claims };
+        let drafted = self.engine.draft(Lane::Interactive, request).await?;
+        let (claims, dropped) = draft::admit(drafted, &moments, max_claims);
+        for (claim, reason) in dropped {
+            self.metrics.dropped(reason);
+            tracing::debug!(claim = claim.text, at = %claim.citation.at, %reason, "a drafted claim was dropped");
+        }
+        Ok(claims)
+    }
+
+    async fn search(&self, request: SearchRequest) -> Result<Vec<Hit>, AnswerError> {
+        let streams = self.streams.scope(request.stream.as_ref())?;
+        let query = self.embed(&request.text).await?;
+        Ok(self.index.search(query, Scope { streams, window: request.window }, request.k).await?)
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Refusal> {
+        let (max, got) = (self.cfg.max_text, text.chars().count());
+        if text.trim().is_empty() {
+            return Err(Refusal::Empty);
+        }
+        if got > max { Err(Refusal::TooLong { max, got }) } else { Ok(()) }
+    }
+
+    fn check_k(&self, k: usize) -> Result<(), Refusal> {
+        let max = self.cfg.max_k;
+        if (1..=max).contains(&k) { Ok(()) } else { Err(Refusal::BadK { max, got: k }) }
+    }
+
+    /// Announces an event; one that finds no room in time is given up and logged.
+    pub(super) async fn tell(&self, event: Event) {
+        if let Err(mpsc::error::SendTimeoutError::Timeout(_)) = self.events.send_timeout(event, EVENT_PATIENCE).await {
+            tracing::warn!("a verdict was not announced: its queue is full");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Claims in, verdicts out: rounds over all claims of one request, so that frames and sentences go to the models in
+//! batches. The first round looks at the cited frames, later ones at the neighbours of claims that are not grounded.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use super::error::AnswerError;
+use super::evidence::{Look, Looks, unavailable};
+use super::flow::Parts;
+use super::hypothesis::strip_times;
+use super::nearby::neighbours;
+use super::weigh;
+use crate::domain::{
+    Citation, Claim, Design, Entailment, Event, Evidence, ModelSet, QuestionId, Reason, Trial, Verdict, VerdictId,
+};
+use crate::engine::{EngineError, Lane};
+use crate::seams::Pair;
+use crate::telemetry::Stage;
+
+/// One claim on its way to a verdict.
+struct Case {
+    claim: Claim,
+    hypothesis: String,
+    trials: Vec<Trial>,
+    /// Frames still to try, nearest first; unknown until the cited frame was tried.
+    rest: Option<std::vec::IntoIter<(Citation, i8)>>,
+}
+
+/// One frame to try for one claim.
+struct Attempt {
+    case: usize,
+    place: Citation,
+    neighbour: i8,
+}
+
+/// A seen frame whose sentences wait for the judge.
+struct Hearing {
+    case: usize,
+    evidence: Evidence,
+    pairs: Range<usize>,
+}
+
+impl Parts {
+    /// Checks claims and tells everybody. `question` is absent for somebody else's claims.
+    pub(super) async fn check(
+        &self,
+        claims: Vec<Claim>,
+        design: Design,
+        question: Option<QuestionId>,
+    ) -> Result<Vec<Verdict>, AnswerError> {
+        let mut cases: Vec<Case> = claims.into_iter().map(Case::new).collect();
+        if design == Design::CaptionNli {
+            self.try_frames(&mut cases).await?;
+        }
+        let models = ModelSet {
+            drafter: question.map(|_| self.engine.drafter().clone()),
+            captioner: self.engine.captioner().clone(),
+            judge: self.engine.judge_fingerprint().clone(),
+        };
+        let threshold = self.engine.threshold();
+        let verdicts: Vec<Verdict> =
+            cases.into_iter().map(|case| case.close(question, threshold, models.clone())).collect();
+        for verdict in &verdicts {
+            self.metrics.claim(verdict.reason);
+            self.tell(Event::Verdict(Box::new(verdict.clone()))).await;
+        }
+        Ok(verdicts)
+    }
+
+    async fn try_frames(&self, cases: &mut [Case]) -> Result<(), AnswerError> {
+        let start = Instant::now();
+        let mut looks = Looks::new();
+        let mut round: Vec<Attempt> = (0..cases.len()).map(|case| cases[case].cited(case)).collect();
+        while !round.is_empty() {
+            let places: Vec<Citation> = round.iter().map(|attempt| attempt.place.clone()).collect();
+            self.look(&places, &mut looks).await?;
+            self.judge(cases, &round, &looks).await?;
+            let mut next = Vec::new();
+            for attempt in round {
+                match self.next_attempt(&mut cases[attempt.case], attempt.case).await? {
+                    Some(again) => next.push(again),
+                    None => self.metrics.took(Stage::Verify, start.elapsed()),
+                }
+            }
+            round = next;
+        }
+        Ok(())
+    }
+
+    /// The next frame worth trying for a claim, if any.
+    async fn next_attempt(&self, case: &mut Case, index: usize) -> Result<Option<Attempt>, AnswerError> {
+        if self.cfg.neighbours == 0 || !weigh::wants_neighbour(&case.trials) {
+            return Ok(None);
+        }
+        if case.rest.is_none() {
+            case.rest = Some(self.around(&case.claim.citation).await?.into_iter());
+        }
+        let next = case.rest.as_mut().and_then(Iterator::next);
+        Ok(next.map(|(place, neighbour)| Attempt { case: index, place, neighbour }))
+    }
+
+    /// The neighbours of a cited place.
+    async fn around(&self, cited: &Citation) -> Result<Vec<(Citation, i8)>, AnswerError> {
+        let sample_every = self.streams.find(&cited.stream)?.sample_every;
+        let around = self.index.neighbours(&cited.stream, cited.at).await?;
+        let place = |at| Citation { stream: cited.stream.clone(), at };
+        let near = neighbours(cited.at, around, sample_every);
+        Ok(near.into_iter().map(|(at, neighbour)| (place(at), neighbour)).collect())
+    }
+
+    /// Adds one trial a claim: all sentences of all seen frames go to the judge in one batch.
+    async fn judge(&self, cases: &mut [Case], round: &[Attempt], looks: &Looks) -> Result<(), AnswerError> {
+        let (mut hearings, mut pairs): (Vec<Hearing>, Vec<Pair>) = (Vec::new(), Vec::new());
+        for Attempt { case, place, neighbour } in round {
+            match looks.get(place) {
+                Some(Look::Seen(evidence)) => {
+                    let from = pairs.len();
+                    pairs.extend(weigh::pairs(&evidence.caption, &cases[*case].hypothesis));
+                    let evidence = Evidence { neighbour: *neighbour, ..evidence.clone() };
+                    hearings.push(Hearing { case: *case, evidence, pairs: from..pairs.len() });
+                }
+                Some(Look::Blind { reason, detail, evidence }) => {
+                    let evidence = evidence.clone().map(|evidence| Evidence { neighbour: *neighbour, ..evidence });
+                    let trial =
+                        Trial { reason: *reason, detail: detail.clone(), evidence, entailment: None, premise: None };
+                    cases[*case].trials.push(trial);
+                }
+                None => unreachable!("every place of a round was looked at"),
+            }
+        }
+        let opinions = self.opinions(pairs.clone()).await?;
+        let threshold = self.engine.threshold();
+        for hearing in hearings {
+            let case = &mut cases[hearing.case];
+            let trial = hearing.trial(&pairs, opinions.as_deref().map_err(String::as_str), threshold);
+            case.trials.push(trial);
+        }
+        Ok(())
+    }
+
+    /// One opinion a pair, or why the judge is not available.
+    async fn opinions(&self, pairs: Vec<Pair>) -> Result<Result<Vec<Entailment>, String>, AnswerError> {
+        let due = pairs.len();
+        if due == 0 {
+            return Ok(Ok(vec![]));
+        }
+        match self.engine.judge(Lane::Interactive, pairs).await {
+            Ok(opinions) if opinions.len() == due => Ok(Ok(opinions)),
+            Ok(opinions) => Ok(Err(format!("{} opinions came back for {due} pairs", opinions.len()))),
+            Err(EngineError::Busy) => Err(AnswerError::Busy),
+            Err(EngineError::Model(error)) => Ok(Err(unavailable(&error))),
+        }
+    }
+}
+
+impl Case {
+    fn new(claim: Claim) -> Self {
+        let stripped = strip_times(&claim.text);
+        // A claim that is nothing but a time still has to be judged as what it says.
+        let hypothesis = if stripped.is_empty() { claim.text.clone() } else { stripped };
+        Self { claim, hypothesis, trials: Vec::new(), rest: None }
+    }
+
+    fn cited(&self, case: usize) -> Attempt {
+        Attempt { case, place: self.claim.citation.clone(), neighbour: 0 }
+    }
+
+    fn close(self, question: Option<QuestionId>, threshold: f32, models: ModelSet) -> Verdict {
+        let (reason, decided_by) = weigh::claim(&self.trials);
+        let Self { claim, trials, .. } = self;
+        Verdict { id: VerdictId::generate(), question, claim, reason, decided_by, trials, threshold, models }
+    }
+}
+
+impl Hearing {
+    fn trial(self, pairs: &[Pair], opinions: Result<&[Entailment], &str>, threshold: f32) -> Trial {
+        let Self { evidence, pairs: range, .. } = self;
+        let opinions = match opinions {
+            Ok(opinions) => &opinions[range.clone()],
+            Err(detail) => return unjudged(Reason::ModelUnavailable, detail, evidence),
+        };
+        let weighed = weigh::frame(opinions, threshold);
+        match weighed.sentence {
+            Some(sentence) => Trial {
+                reason: weighed.reason,
+                detail: String::new(),
+                evidence: Some(evidence),
+                entailment: Some(opinions[sentence]),
+                premise: Some(pairs[range.start + sentence].premise.clone()),
+            },
+            None => unjudged(weighed.reason, "the captioner had nothing to say", evidence),
+        }
+    }
+}
+
+fn unjudged(reason: Reason, detail: &str, evidence: Evidence) -> Trial {
+    Trial { reason, detail: detail.to_owned(), evidence: Some(evidence), entailment: None, premise: None }
+}
