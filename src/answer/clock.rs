@@ -71,7 +71,8 @@ fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
 /// `0:42`, `00:42.5`, `1:02:03`: minutes and seconds, or hours, minutes and seconds.
 fn clock(word: &str) -> Option<f64> {
     let parts: Vec<&str> = word.split(':').collect();
-    let shaped = (2..=3).contains(&parts.len()) && parts[1..].iter().all(|p| p.split('.').next().map(str::len) == Some(2));
+    let shaped =
+        (2..=3).contains(&parts.len()) && parts[1..].iter().all(|p| p.split('.').next().map(str::len) == Some(2));
     if !shaped || parts[0].len() > 4 {
         return None;
     }
@@ -93,9 +94,8 @@ fn unit(word: &str) -> Option<f64> {
 }
 
 fn spelled(word: &str) -> Option<f64> {
-    const WORDS: [&str; 13] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    ];
+    const WORDS: [&str; 13] =
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     match word {
         "a" | "an" => Some(1.0),
         "fifteen" => Some(15.0),

@@ -104,7 +104,8 @@ mod tests {
             ("There is a car.", at(10.0), None),
             ("There is a bus.", at(10.0), Some(Dropped::Surplus)),
         ];
-        let claims = drafted.iter().map(|(text, citation, _)| Claim { text: (*text).into(), citation: citation.clone() });
+        let claims =
+            drafted.iter().map(|(text, citation, _)| Claim { text: (*text).into(), citation: citation.clone() });
         let (admitted, dropped) = admit(claims.collect(), &retrieved, 2);
         let due = |keep: bool| drafted.iter().filter(move |row| row.2.is_none() == keep).map(|row| row.0);
         assert_eq!(admitted.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), due(true).collect::<Vec<_>>());
@@ -115,7 +116,8 @@ mod tests {
     #[test]
     fn a_citation_of_another_stream_is_not_retrieved() {
         let other = Citation { stream: StreamId::new("door").expect("a token"), ..at(5.0) };
-        let (admitted, dropped) = admit(vec![Claim { text: "There is a car.".into(), citation: other }], &[moment(5.0)], 4);
+        let (admitted, dropped) =
+            admit(vec![Claim { text: "There is a car.".into(), citation: other }], &[moment(5.0)], 4);
         assert!(admitted.is_empty());
         assert_eq!(dropped[0].1, Dropped::Unretrieved);
     }

@@ -120,7 +120,8 @@ impl Parts {
         self.check_text(&question.text)?;
         self.check_k(question.k)?;
         let Retrieved { streams, window, hits, seen_any } = self.retrieve(&question).await?;
-        let answer = |moments, verdicts, text| Answer { question: question.clone(), streams, window, moments, verdicts, text };
+        let answer =
+            |moments, verdicts, text| Answer { question: question.clone(), streams, window, moments, verdicts, text };
         if hits.is_empty() {
             let why = if seen_any { Nothing::EmptyWindow } else { Nothing::NoMoments };
             return Ok(answer(hits, vec![], text::nothing(why)));

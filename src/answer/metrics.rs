@@ -29,15 +29,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 7] = [
-        Self::Answered,
-        Self::Empty,
-        Self::UnknownStream,
-        Self::Busy,
-        Self::Refused,
-        Self::Deadline,
-        Self::Failed,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Answered, Self::Empty, Self::UnknownStream, Self::Busy, Self::Refused, Self::Deadline, Self::Failed];
 
     /// The label value.
     pub fn as_str(self) -> &'static str {
@@ -80,11 +73,13 @@ pub struct Metrics {
 impl Metrics {
     /// Registers every series.
     pub fn register(registry: &Registry, stages: Stages) -> prometheus::Result<Self> {
-        let claims = counter(registry, "gvqa_claims_total", "Claims by what their check found.", &["verdict", "reason"])?;
+        let claims =
+            counter(registry, "gvqa_claims_total", "Claims by what their check found.", &["verdict", "reason"])?;
         for reason in Reason::ALL {
             claims.with_label_values(&[reason.label().as_str(), reason.as_str()]);
         }
-        let help = "Drafted claims that were dropped because they cite a moment that was not retrieved or repeat another.";
+        let help =
+            "Drafted claims that were dropped because they cite a moment that was not retrieved or repeat another.";
         let dropped = counter(registry, "gvqa_claims_dropped_total", help, &["reason"])?;
         for reason in super::draft::Dropped::ALL {
             dropped.with_label_values(&[reason.as_str()]);

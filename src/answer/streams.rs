@@ -22,7 +22,10 @@ pub struct StreamEntry {
 
 impl fmt::Debug for StreamEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamEntry").field("kind", &self.kind).field("sample_every", &self.sample_every).finish()
+        f.debug_struct("StreamEntry")
+            .field("kind", &self.kind)
+            .field("sample_every", &self.sample_every)
+            .finish_non_exhaustive()
     }
 }
 

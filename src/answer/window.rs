@@ -50,7 +50,7 @@ impl Plan {
 /// "The beginning" and "the end" are this part of a stream …
 const EDGE: f64 = 0.1;
 /// … but no more than this.
-const LONGEST_EDGE: Duration = Duration::from_secs(300);
+const LONGEST_EDGE: Duration = Duration::from_mins(5);
 /// "The first car" is the earliest moment whose similarity is at least this part of the best one's.
 const SIMILAR: f32 = 0.75;
 /// Moments looked at for each one wanted when the order is not by relevance.
@@ -59,9 +59,8 @@ const WIDER: usize = 4;
 /// Reads a question. The first rule that matches decides; the more exact ones stand first.
 pub(super) fn plan(question: &str, extent: Extent) -> Plan {
     let words = clock::words(question);
-    let by_word = |rule: fn(&[Word<'_>], Extent) -> Option<Plan>| {
-        (0..words.len()).find_map(|at| rule(&words[at..], extent))
-    };
+    let by_word =
+        |rule: fn(&[Word<'_>], Extent) -> Option<Plan>| (0..words.len()).find_map(|at| rule(&words[at..], extent));
     by_word(between)
         .or_else(|| by_word(edge_of_length))
         .or_else(|| by_word(relative_to))
@@ -108,7 +107,9 @@ fn between(words: &[Word<'_>], _: Extent) -> Option<Plan> {
     // "from 10 to 20 minutes": a number without a unit takes the other's.
     let scale = match clock::read(rest) {
         Some(_) => 1.0,
-        None => second.seconds / clock::number(&rest[first.words + 1].core).filter(|n| *n > 0.0).unwrap_or(second.seconds),
+        None => {
+            second.seconds / clock::number(&rest[first.words + 1].core).filter(|n| *n > 0.0).unwrap_or(second.seconds)
+        }
     };
     let (a, b) = (time(first.seconds * scale)?, time(second.seconds)?);
     Some(Plan { window: Window::new(a.min(b), a.max(b)).ok()?, order: Order::Relevance })
