@@ -419,10 +419,10 @@ async fn requests_that_cannot_be_worked_on_are_refused() {
     let unknown = Question { stream: Some(stream("nowhere")), ..question("?") };
     assert!(matches!(ask(unknown).await, Err(AnswerError::UnknownStream(id)) if id == stream("nowhere")));
     assert!(matches!(ask(question(" \n")).await, Err(AnswerError::Question(Refusal::Empty))));
-    let long = "x".repeat(1001);
+    let long = "x".repeat(2001);
     assert!(matches!(
         ask(question(&long)).await,
-        Err(AnswerError::Question(Refusal::TooLong { max: 1000, got: 1001 }))
+        Err(AnswerError::Question(Refusal::TooLong { max: 2000, got: 2001 }))
     ));
     for k in [0, 51, usize::MAX] {
         let refused = ask(Question { k, ..question("?") }).await;

@@ -31,7 +31,7 @@ pub struct Config {
     pub extractions: usize,
     /// Longest extraction of one evidence frame.
     pub extract_timeout: Span,
-    /// Longest work on one request.
+    /// Longest work on one request, however long its sender would wait.
     pub deadline: Span,
     /// Largest evidence JPEG, in bytes; must stay below the bus server's maximum payload.
     pub evidence_max_bytes: usize,
@@ -45,12 +45,12 @@ impl Default for Config {
             max_k: 50,
             max_claims: 4,
             max_verify: 32,
-            max_text: 1000,
+            max_text: 2000,
             neighbours: 1,
-            in_flight: 8,
+            in_flight: 16,
             extractions: 2,
             extract_timeout: Span(Duration::from_secs(10)),
-            deadline: Span(Duration::from_secs(30)),
+            deadline: Span(Duration::from_mins(2)),
             evidence_max_bytes: 256 * 1024,
         }
     }
