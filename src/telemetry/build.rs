@@ -1,0 +1,13 @@
+//! What is running: version, profile, and what the system says of the process.
+
+use prometheus::process_collector::ProcessCollector;
+use prometheus::{IntGaugeVec, Opts, Registry};
+
+/// Registers `gvqa_build_info` and `process_*`. `profile` names the set of models (`edge`, `gpu`).
+pub fn register_process(registry: &Registry, profile: &str) -> prometheus::Result<()> {
+    let opts = Opts::new("gvqa_build_info", "Always 1; the labels say what is running.");
+    let info = IntGaugeVec::new(opts, &["version", "profile"])?;
+    info.with_label_values(&[env!("CARGO_PKG_VERSION"), profile]).set(1);
+    registry.register(Box::new(info))?;
+    registry.register(Box::new(ProcessCollector::for_self()))
+}
