@@ -100,7 +100,10 @@ mod tests {
         let mut out = Vec::new();
         let error = verify(&Manifest::edge(), dir.path(), &mut out).expect_err("nothing is installed");
         let text = String::from_utf8(out).expect("text");
-        assert!(text.contains("WRONG    judge/model.onnx") && error.to_string().contains("missing or corrupt"), "{text}");
+        assert!(
+            text.contains("WRONG    judge/model.onnx") && error.to_string().contains("missing or corrupt"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub enum FetchError {
         trouble: Trouble,
     },
     /// The registry delivered other bytes than the manifest names.
-    #[error("the archive of {package} has SHA-256 {found}, expected {expected}: it was cut short or is not the package this manifest was made for; run again, and if it stays so do not use it")]
+    #[error(
+        "the archive of {package} has SHA-256 {found}, expected {expected}: it was cut short or is not the package this manifest was made for; run again, and if it stays so do not use it"
+    )]
     WrongArchive {
         /// Name and version.
         package: String,

@@ -299,7 +299,11 @@ impl Expected<'_> {
         if sha == *self.sha256 {
             Ok(())
         } else {
-            Err(FileError::Corrupt { path, expected: format!("SHA-256 {}", self.sha256), found: format!("SHA-256 {sha}") })
+            Err(FileError::Corrupt {
+                path,
+                expected: format!("SHA-256 {}", self.sha256),
+                found: format!("SHA-256 {sha}"),
+            })
         }
     }
 }
@@ -319,8 +323,10 @@ impl Manifest {
 
     /// Parses and checks a manifest; `origin` names it in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Self, ManifestError> {
-        let parse =
-            |e: toml::de::Error| ManifestError::Parse { origin: origin.to_owned(), reason: e.to_string().trim().into() };
+        let parse = |e: toml::de::Error| ManifestError::Parse {
+            origin: origin.to_owned(),
+            reason: e.to_string().trim().into(),
+        };
         let manifest: Self = toml::from_str(text).map_err(parse)?;
         let refuse = |entry: &str, reason| ManifestError::Entry { origin: origin.into(), entry: entry.into(), reason };
         for package in &manifest.packages {

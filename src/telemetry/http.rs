@@ -141,7 +141,8 @@ mod tests {
         stages.observe(Stage::Judge, Duration::from_millis(20));
         let (readiness, stop) = (Readiness::new(&[Check::Index]), Stop::new());
         let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
-        let server = serve(&config, registry, readiness.clone(), Pulse::new(), stop.clone()).await.expect("port 0 is free");
+        let server =
+            serve(&config, registry, readiness.clone(), Pulse::new(), stop.clone()).await.expect("port 0 is free");
         let address = server.address();
 
         let (code, text) = get(address, "/metrics").await;
@@ -160,7 +161,10 @@ mod tests {
         assert!(code == 503 && text.contains("\"ready\":false"), "{text}");
         readiness.ready(Check::Index, "open");
         let (code, text) = get(address, "/readyz").await;
-        assert!(code == 200 && text.contains("\"index\":{\"ok\":true,\"required\":true,\"detail\":\"open\"}"), "{text}");
+        assert!(
+            code == 200 && text.contains("\"index\":{\"ok\":true,\"required\":true,\"detail\":\"open\"}"),
+            "{text}"
+        );
 
         stop.ask();
         server.ended().await;
@@ -172,7 +176,8 @@ mod tests {
         let stop = Stop::new();
         let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
         let readiness = Readiness::new(&[]);
-        let server = serve(&config, Registry::new(), readiness, Pulse::new(), stop.clone()).await.expect("port 0 is free");
+        let server =
+            serve(&config, Registry::new(), readiness, Pulse::new(), stop.clone()).await.expect("port 0 is free");
         let mut half = TcpStream::connect(server.address()).await.expect("it listens");
         half.write_all(b"GET /metrics HTTP/1.1\r\n").await.expect("it reads");
         stop.ask();

@@ -37,7 +37,9 @@ pub enum TelemetryError {
         source: std::io::Error,
     },
     /// The level is no filter.
-    #[error("telemetry.log_level {level:?} is not a level (error, warn, info, debug, trace) or a list of target=level: {reason}")]
+    #[error(
+        "telemetry.log_level {level:?} is not a level (error, warn, info, debug, trace) or a list of target=level: {reason}"
+    )]
     LogLevel {
         /// As configured.
         level: String,

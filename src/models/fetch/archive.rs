@@ -20,7 +20,8 @@ fn from_zip(package: &Package, items: &[&Item], file: File, dir: &Path) -> Resul
     let whole = |e: zip::result::ZipError| wrong(package, "the archive", format!("is not a readable zip: {e}"));
     let mut zip = zip::ZipArchive::new(BufReader::new(file)).map_err(whole)?;
     for item in items {
-        let member = zip.by_name(&item.path).map_err(|e| wrong(package, &item.path, format!("is not readable: {e}")))?;
+        let member =
+            zip.by_name(&item.path).map_err(|e| wrong(package, &item.path, format!("is not readable: {e}")))?;
         put(package, item, member, dir)?;
     }
     Ok(())

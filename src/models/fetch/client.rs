@@ -22,7 +22,9 @@ const QUOTED_LINES: usize = 3;
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The program is not there.
-    #[error("{program} is not installed: install {install_hint} (on Debian: apt-get install {install_hint}) and run again")]
+    #[error(
+        "{program} is not installed: install {install_hint} (on Debian: apt-get install {install_hint}) and run again"
+    )]
     NotInstalled {
         /// The program.
         program: &'static str,
@@ -30,7 +32,9 @@ pub enum Trouble {
         install_hint: &'static str,
     },
     /// The registry cannot be reached.
-    #[error("the {registry} registry cannot be reached: go online (or set the proxy or mirror of {registry}) and run again; {said}")]
+    #[error(
+        "the {registry} registry cannot be reached: go online (or set the proxy or mirror of {registry}) and run again; {said}"
+    )]
     Offline {
         /// Which registry.
         registry: Registry,
@@ -38,7 +42,9 @@ pub enum Trouble {
         said: String,
     },
     /// The registry has no such package or version.
-    #[error("the {registry} registry does not have it: it may have been withdrawn, or a mirror may not carry it; {said}")]
+    #[error(
+        "the {registry} registry does not have it: it may have been withdrawn, or a mirror may not carry it; {said}"
+    )]
     NotFound {
         /// Which registry.
         registry: Registry,
