@@ -1,0 +1,29 @@
+//! What an operator is given: the Grafana board, the Prometheus rules and the systemd unit, each checked with the
+//! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules).
+
+mod lint;
+mod promql;
+mod rules;
+mod unit;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A file of the repository.
+fn repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(repository(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Runs a program that `scripts/setup.sh` installs.
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|e| panic!("{command:?}: {e}; run `make setup`"))
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
+}
