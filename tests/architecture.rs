@@ -24,7 +24,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("seams", &["domain"]),
     ("telemetry", &["config", "stop", "domain"]),
     ("video", &["domain", "seams", "config", "secret", "stop"]),
-    ("models", &["domain", "seams", "config"]),
+    ("models", &["domain", "seams", "config", "secret"]),
     ("engine", &["domain", "seams", "config", "telemetry"]),
     ("index", &["domain", "config", "telemetry"]),
     ("narrate", &["domain", "seams", "config", "stop", "engine", "index", "telemetry"]),

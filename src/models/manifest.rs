@@ -376,7 +376,7 @@ fn check_install(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || !path.components().all(|c| matches!(c, Component::Normal(_))) {
         return Err("an installed name is a relative path without `..`");
     }
-    if name.ends_with(".part") || name.starts_with('.') {
+    if path.extension().is_some_and(|ending| ending == "part") || name.starts_with('.') {
         return Err("names ending in .part or beginning with a dot belong to the fetcher");
     }
     Ok(())

@@ -20,7 +20,7 @@ use super::{Config, Pulse, Readiness, TelemetryError};
 use crate::stop::Stop;
 
 /// Work without progress for this long is reported by /livez.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_mins(1);
 
 /// How long requests under way may take once the end was asked for.
 const GRACE: Duration = Duration::from_secs(1);

@@ -95,7 +95,7 @@ mod tests {
         let pulse = Pulse::new();
         let (engine, writer) = (pulse.heartbeat("engine"), pulse.heartbeat("writer"));
         let limit = Duration::from_secs(30);
-        let later = || Instant::now() + Duration::from_secs(3600);
+        let later = || Instant::now() + Duration::from_hours(1);
         assert_eq!(pulse.stuck(later(), limit), None, "threads at rest were called stuck");
         let working = engine.work();
         assert_eq!(pulse.stuck(Instant::now(), limit), None);

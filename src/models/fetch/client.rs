@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::models::manifest::{Package, Registry};
-use crate::stop::Stop;
 
 /// How often the growing download is looked at.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -148,14 +148,19 @@ fn not_installed(registry: Registry, error: io::Error) -> Trouble {
 
 /// Waits for the client, reporting how much it has put on disk.
 fn wait(mut child: Child, scratch: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<ExitStatus> {
-    let clock = Stop::new();
-    loop {
-        progress(size(scratch));
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+    std::thread::scope(|scope| {
+        let (ended, end) = mpsc::sync_channel(1);
+        // Nobody listens any more only if this function has already returned.
+        scope.spawn(move || ended.send(child.wait()).ok());
+        loop {
+            progress(size(scratch));
+            match end.recv_timeout(GLANCE) {
+                Ok(status) => return status,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the waiting thread broke down")),
+            }
         }
-        clock.pause(GLANCE);
-    }
+    })
 }
 
 /// Bytes of all files below `dir`; what vanishes while it is counted does not count.
