@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::domain::{
     Caption, Claim, Embedding, Entailment, Fingerprint, Frame, Moment, Picture, StreamId, StreamKind, StreamTime,
+    WallTime,
 };
 
 /// Why a source gave no frame.
@@ -74,6 +75,17 @@ impl SourceError {
             Self::Stopped => "stopped",
         }
     }
+}
+
+/// Where a life of a stream begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// Time of day at stream time zero.
+    pub epoch: WallTime,
+    /// The last frame that was taken already; only later ones are wanted.
+    pub after: Option<StreamTime>,
+    /// One frame is wanted for each such stretch of stream time.
+    pub sample_every: Duration,
 }
 
 /// One life of a stream: from opened to ended or broken. Opened by `video::open`; dropping it closes the source.

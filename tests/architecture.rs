@@ -17,17 +17,18 @@ const FOREIGN: [(&str, &str); 6] = [
 ];
 
 /// Which modules of this crate each module may use. `app` wires, `cli` starts: both may use everything else.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("secret", &[]),
     ("stop", &[]),
+    ("panics", &[]),
     ("seams", &["domain"]),
     ("telemetry", &["config", "stop", "domain"]),
     ("video", &["domain", "seams", "config", "secret", "stop"]),
     ("models", &["domain", "seams", "config", "secret"]),
-    ("engine", &["domain", "seams", "config", "telemetry"]),
-    ("index", &["domain", "config", "telemetry"]),
-    ("narrate", &["domain", "seams", "config", "stop", "engine", "index", "telemetry"]),
+    ("engine", &["domain", "seams", "config", "panics", "telemetry"]),
+    ("index", &["domain", "config", "panics", "telemetry"]),
+    ("narrate", &["domain", "seams", "config", "stop", "panics", "engine", "index", "telemetry"]),
     ("answer", &["domain", "seams", "config", "engine", "index", "telemetry"]),
     ("bus", &["domain", "seams", "config", "secret", "stop", "answer", "narrate", "engine", "index", "telemetry"]),
     ("config", &["domain", "secret", "video", "models", "engine", "index", "answer", "bus", "telemetry"]),

@@ -84,8 +84,7 @@ mod tests {
 
     #[test]
     fn refused_credentials_wait_longest() {
-        let refused =
-            SourceError::Unauthorized { stream: StreamId::new("cam").expect("valid"), reason: "401".into() };
+        let refused = SourceError::Unauthorized { stream: StreamId::new("cam").expect("valid"), reason: "401".into() };
         assert_eq!(Backoff::default().after(&refused, Duration::ZERO, 0.0), Duration::from_secs(60));
     }
 }

@@ -95,10 +95,12 @@ impl Board {
         self.lock().insert(stream.clone(), status);
     }
 
-    /// Says whether anything changed.
+    /// Says whether anything changed. `Ended` and `Failed` are final: the narrator's two halves end at their own pace,
+    /// and the slower one shall not say otherwise.
     pub(super) fn set_state(&self, stream: &StreamId, state: StreamState, detail: &str, since: WallTime) -> bool {
         self.with(stream, |status| {
-            let is_news = status.state != state || status.detail != detail;
+            let is_final = matches!(status.state, StreamState::Ended | StreamState::Failed);
+            let is_news = !is_final && (status.state != state || status.detail != detail);
             if is_news {
                 (status.state, status.since) = (state, since);
                 detail.clone_into(&mut status.detail);
@@ -153,5 +155,7 @@ mod tests {
         assert_eq!((status.state, status.detail.as_str(), status.moments), (StreamState::Down, "cable", 5));
         assert_eq!((status.lag_s, status.dropped[&DropReason::Full]), (Some(1.5), 1));
         assert_eq!(board.snapshot(), [status]);
+        assert!(board.set_state(&cam, StreamState::Failed, "no video", WallTime::now()));
+        assert!(!board.set_state(&cam, StreamState::Down, "cable", WallTime::now()), "failed is final");
     }
 }

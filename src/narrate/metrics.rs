@@ -47,10 +47,16 @@ impl Metrics {
         let with_reason = ["stream", "reason"];
         let lag = "Time from a frame's arrival to its committed caption, in seconds.";
         Ok(Self {
-            up: add(registry, IntGaugeVec::new(Opts::new("gvqa_stream_up", "Whether frames arrive (1) or not."), &stream)?)?,
+            up: add(
+                registry,
+                IntGaugeVec::new(Opts::new("gvqa_stream_up", "Whether frames arrive (1) or not."), &stream)?,
+            )?,
             reconnects: add(
                 registry,
-                IntCounterVec::new(Opts::new("gvqa_stream_reconnects_total", "Attempts to open a source again."), &with_reason)?,
+                IntCounterVec::new(
+                    Opts::new("gvqa_stream_reconnects_total", "Attempts to open a source again."),
+                    &with_reason,
+                )?,
             )?,
             last_frame: add(
                 registry,
@@ -62,9 +68,15 @@ impl Metrics {
             frames: add(registry, IntCounterVec::new(Opts::new("gvqa_frames_total", "Sampled frames."), &stream)?)?,
             dropped: add(
                 registry,
-                IntCounterVec::new(Opts::new("gvqa_frames_dropped_total", "Sampled frames without a caption."), &with_reason)?,
+                IntCounterVec::new(
+                    Opts::new("gvqa_frames_dropped_total", "Sampled frames without a caption."),
+                    &with_reason,
+                )?,
             )?,
-            moments: add(registry, IntCounterVec::new(Opts::new("gvqa_moments_total", "Captions committed."), &stream)?)?,
+            moments: add(
+                registry,
+                IntCounterVec::new(Opts::new("gvqa_moments_total", "Captions committed."), &stream)?,
+            )?,
             lag: add(
                 registry,
                 HistogramVec::new(

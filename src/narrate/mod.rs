@@ -1,1 +1,82 @@
 //! Frames in, moments stored.
+//!
+//! Each stream has an OS thread that pulls its source, and a task that turns one frame after another into a moment:
+//! caption, embed, append, announce. Between them lies a queue of one frame, so that the next frame is decoded while
+//! this one is captioned. A file waits for the task; a live frame that finds the queue full is dropped and counted.
+//!
+//! The thread owns the source and the back-off, the task owns the way into the index. Neither knows what kind of source
+//! or model it is. Nothing here decides which frames are sampled (`video`) or what a caption says (`models`).
+//!
+//! # Contract
+//! - A moment is announced after it was committed.
+//! - A frame that is not later than the last stored moment is never captioned: a restart re-captions nothing.
+//! - When the end is asked for, the frame at hand is finished first.
+//! - A file is marked as ended after its last frame was stored, and is not read again.
+//! - Frames are only lost with a count, by [`DropReason`].
+//!
+//! # When a model fails over a frame
+//! | error | file | live |
+//! |---|---|---|
+//! | this input is refused | skipped, counted as `refused`: trying again cannot help | the same |
+//! | the model failed | tried again with back-off; after five tries the stream is failed *before* that frame, so that a restart begins with it | dropped, counted as `model` |
+//! | the engine has stopped | the stream is failed | the stream is failed |
+//!
+//! An error of the index fails the stream, except that a moment too large for a row is skipped like a refused input.
+//!
+//! # Decisions
+//! - 2026-11-30: the lag is measured by this machine's steady clock from the arrival of the frame, not from its time of
+//!   day: a file's frames were taken long ago, and a camera's clock may be wrong.
+
+mod backoff;
+mod board;
+mod metrics;
+mod puller;
+mod teller;
+mod watch;
+mod writer;
+
+#[cfg(test)]
+mod fakes;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::domain::{Event, StreamKind};
+use crate::engine::Engine;
+use crate::index::Index;
+use crate::stop::Stop;
+
+pub use board::{Board, DropReason, StreamStatus};
+pub use metrics::Metrics;
+pub use watch::{NarratorDied, Watching, watch};
+
+/// What a narrator works with; shared by all streams.
+#[derive(Debug, Clone)]
+pub struct Deps {
+    /// Captions and embeds.
+    pub engine: Engine,
+    /// Where moments go.
+    pub index: Index,
+    /// Where the stream's status is shown.
+    pub board: Board,
+    /// Where moments and states are announced. The receiver must be drained: captions wait for it.
+    pub events: mpsc::Sender<Event>,
+    /// What is measured.
+    pub metrics: Metrics,
+    /// Asked for, the narrator ends.
+    pub stop: Stop,
+}
+
+/// How one stream is treated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamPolicy {
+    /// Whether the source waits (file) or not (live).
+    pub kind: StreamKind,
+    /// Which file it is; see [`Index::register`].
+    pub identity: Option<String>,
+    /// One frame for each such stretch of stream time.
+    pub sample_every: Duration,
+}

@@ -1,0 +1,112 @@
+//! The thread of a stream: pulls frames, hands them over, and opens the source again when it breaks.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+
+use super::backoff::Backoff;
+use super::board::DropReason;
+use super::teller::Teller;
+use crate::domain::{Frame, StreamKind, StreamState};
+use crate::seams::{FrameSource, Origin, SourceError};
+
+/// What passes from the thread to the task.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A sampled frame, and when it arrived.
+    Frame(Frame, Instant),
+    /// The file was read to its end.
+    End,
+}
+
+/// What the thread works with.
+pub(super) struct Puller<O> {
+    pub(super) open: O,
+    pub(super) origin: Origin,
+    pub(super) kind: StreamKind,
+    pub(super) queue: mpsc::Sender<Item>,
+    pub(super) teller: Teller,
+    pub(super) backoff: Backoff,
+}
+
+/// How a life ended without an error.
+enum Ending {
+    /// The file was read to its end.
+    File,
+    /// The task takes nothing more.
+    Unwanted,
+}
+
+impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
+    /// Lives until the file ends, the end is asked for, nobody takes frames any more, or opening again cannot help.
+    pub(super) fn run(mut self) {
+        loop {
+            let mut first_frame = None;
+            let error = match self.run_once(&mut first_frame) {
+                Ok(Ending::Unwanted) | Err(SourceError::Stopped) => return,
+                Ok(Ending::File) if self.kind == StreamKind::File => {
+                    // Fails only if the task has ended, which has told why.
+                    let _ = self.queue.blocking_send(Item::End);
+                    return;
+                }
+                Ok(Ending::File) => {
+                    SourceError::Lost { stream: self.teller.stream.clone(), reason: "the source ended".to_owned() }
+                }
+                Err(error) if !error.is_transient() => {
+                    self.teller.state(StreamState::Failed, &error.to_string());
+                    return;
+                }
+                Err(error) => error,
+            };
+            let lived = first_frame.map_or(Duration::ZERO, |first: Instant| first.elapsed());
+            let wait = self.backoff.after(&error, lived, fastrand::f64());
+            self.teller.state(StreamState::Down, &error.to_string());
+            tracing::debug!(stream = %self.teller.stream, ?wait, "opening again after a pause");
+            if self.teller.stop.pause(wait) || self.queue.is_closed() {
+                return;
+            }
+            self.teller.metrics.count_reconnect(error.kind());
+        }
+    }
+
+    /// One life of the source, from opening to its end.
+    fn run_once(&mut self, first_frame: &mut Option<Instant>) -> Result<Ending, SourceError> {
+        let mut source = (self.open)(self.origin)?;
+        while let Some(frame) = source.next_frame()? {
+            let arrived = Instant::now();
+            if first_frame.is_none() {
+                *first_frame = Some(arrived);
+                self.teller.state(StreamState::Up, "");
+            }
+            self.teller.frame(&frame);
+            if self.origin.after.is_some_and(|after| frame.at <= after) {
+                self.teller.dropped(DropReason::Late);
+                continue;
+            }
+            self.origin.after = Some(frame.at);
+            if self.hand_over(Item::Frame(frame, arrived)).is_err() {
+                return Ok(Ending::Unwanted);
+            }
+        }
+        Ok(Ending::File)
+    }
+
+    /// Waits with a file's frame; drops a live one for which there is no place.
+    fn hand_over(&self, item: Item) -> Result<(), Gone> {
+        match self.kind {
+            StreamKind::File => self.queue.blocking_send(item).map_err(|_| Gone),
+            StreamKind::Live => match self.queue.try_send(item) {
+                Ok(()) => Ok(()),
+                Err(TrySendError::Closed(_)) => Err(Gone),
+                Err(TrySendError::Full(_)) => {
+                    self.teller.dropped(DropReason::Full);
+                    Ok(())
+                }
+            },
+        }
+    }
+}
+
+/// Nobody takes frames any more.
+struct Gone;

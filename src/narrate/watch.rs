@@ -1,0 +1,146 @@
+//! Starts and ends a narrator: registers the stream, spawns its thread and its task, waits for both.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Builder;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tracing::Instrument as _;
+
+use super::backoff::Backoff;
+use super::puller::Puller;
+use super::teller::Teller;
+use super::writer::{Log, Writer};
+use super::{Deps, StreamPolicy};
+use crate::domain::{StreamId, StreamKind, StreamState};
+use crate::index::{IndexError, StreamRecord};
+use crate::panics;
+use crate::seams::{FrameSource, Origin, SourceError};
+
+/// Frames that wait between thread and task: while one is captioned, the next one is decoded.
+const QUEUE: usize = 1;
+
+/// A narrator at work.
+#[derive(Debug)]
+pub struct Watching(JoinHandle<Result<(), NarratorDied>>);
+
+/// A narrator ended by a panic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the narrator of stream {stream} ended: {reason}")]
+pub struct NarratorDied {
+    /// The stream.
+    pub stream: StreamId,
+    /// The panic's message.
+    pub reason: String,
+}
+
+impl Watching {
+    /// Returns when the narrator has ended and its source is closed: because the end was asked for, the file has
+    /// ended, or the stream is failed (the board says which). An error is a panic, and a reason to end the process.
+    pub async fn ended(self) -> Result<(), NarratorDied> {
+        match self.0.await {
+            Ok(outcome) => outcome,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+}
+
+/// Watches a stream until it ends or the end is asked for. `open` is called for each life of the source, on a thread
+/// that may block. Must be called inside a tokio runtime.
+pub fn watch(
+    stream: StreamId,
+    open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
+    deps: Deps,
+    policy: StreamPolicy,
+) -> Watching {
+    watch_with(stream, open, deps, policy, Backoff::default())
+}
+
+pub(super) fn watch_with(
+    stream: StreamId,
+    open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
+    deps: Deps,
+    policy: StreamPolicy,
+    backoff: Backoff,
+) -> Watching {
+    deps.board.add(&stream, policy.kind);
+    let teller = Teller {
+        stream: stream.clone(),
+        board: deps.board.clone(),
+        metrics: deps.metrics.of(&stream),
+        events: deps.events.clone(),
+        stop: deps.stop.clone(),
+    };
+    let span = tracing::info_span!("narrate", %stream);
+    Watching(tokio::spawn(live(open, deps, policy, backoff, teller).instrument(span)))
+}
+
+async fn live(
+    open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
+    deps: Deps,
+    policy: StreamPolicy,
+    backoff: Backoff,
+    teller: Teller,
+) -> Result<(), NarratorDied> {
+    let record = match register(&deps, &policy, &teller).await {
+        Ok(record) => record,
+        Err(error) => {
+            teller.state(StreamState::Failed, &error.to_string());
+            return Ok(());
+        }
+    };
+    deps.board.set_moments(&teller.stream, record.moments);
+    if record.ended && policy.kind == StreamKind::File {
+        teller.state(StreamState::Ended, "");
+        return Ok(());
+    }
+    let (queue, items) = mpsc::channel(QUEUE);
+    let origin = Origin { epoch: record.epoch, after: record.last, sample_every: policy.sample_every };
+    let puller = Puller { open, origin, kind: policy.kind, queue, teller: teller.clone(), backoff };
+    let thread = match start(puller) {
+        Ok(thread) => thread,
+        Err(error) => {
+            teller.state(StreamState::Failed, &format!("its thread cannot be started: {error}"));
+            return Ok(());
+        }
+    };
+    let writer = Writer {
+        engine: deps.engine,
+        index: deps.index,
+        kind: policy.kind,
+        teller: teller.clone(),
+        log: Log::default(),
+    };
+    writer.run(items).await;
+    // The queue is gone now, so the thread ends with its next frame or when the end is asked for.
+    match thread.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(reason)) => Err(died(&teller, reason)),
+        Err(_) => Err(died(&teller, "its thread left no reason".to_owned())),
+    }
+}
+
+async fn register(deps: &Deps, policy: &StreamPolicy, teller: &Teller) -> Result<StreamRecord, IndexError> {
+    deps.index.register(&teller.stream, policy.kind, policy.identity.clone()).await
+}
+
+/// Runs the puller on a thread of its own; what comes back is how it ended.
+fn start<O>(puller: Puller<O>) -> std::io::Result<oneshot::Receiver<Result<(), String>>>
+where
+    O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
+{
+    let (ended, outcome) = oneshot::channel();
+    let span = tracing::Span::current();
+    Builder::new().name(format!("watch-{}", puller.teller.stream)).spawn(move || {
+        let _inside = span.enter();
+        let life = catch_unwind(AssertUnwindSafe(|| puller.run()));
+        // Nobody waits if the runtime is gone.
+        let _ = ended.send(life.map_err(|panic| panics::message(panic.as_ref())));
+    })?;
+    Ok(outcome)
+}
+
+fn died(teller: &Teller, reason: String) -> NarratorDied {
+    teller.state(StreamState::Failed, &reason);
+    NarratorDied { stream: teller.stream.clone(), reason }
+}

@@ -1,0 +1,195 @@
+//! The task of a stream: one frame after the other becomes a moment.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+
+use super::board::DropReason;
+use super::puller::Item;
+use super::teller::Teller;
+use crate::domain::{Frame, Moment, NewMoment, StreamKind, StreamState};
+use crate::engine::{Engine, EngineError, Lane};
+use crate::index::{Index, IndexError};
+use crate::seams::ModelError;
+
+/// How often a file's frame is tried before the stream is failed.
+const TRIES: u32 = 5;
+/// The first wait between tries; it doubles.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A failing model is logged at most so often.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+
+/// What the task works with.
+pub(super) struct Writer {
+    pub(super) engine: Engine,
+    pub(super) index: Index,
+    pub(super) kind: StreamKind,
+    pub(super) teller: Teller,
+    pub(super) log: Log,
+}
+
+/// Why a frame did not become a moment.
+#[derive(Debug, thiserror::Error)]
+enum FrameError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+/// What to do about it.
+#[derive(Debug, PartialEq, Eq)]
+enum Remedy {
+    Skip(DropReason),
+    Retry,
+    Fail,
+}
+
+/// Pure: the table in the module's documentation. `tries` counts the ones made.
+fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
+    match (error, kind) {
+        (FrameError::Engine(EngineError::Model(ModelError::Input { .. })), _)
+        | (FrameError::Index(IndexError::TooLarge { .. }), _) => Remedy::Skip(DropReason::Refused),
+        (FrameError::Index(IndexError::Duplicate { .. }), _) => Remedy::Skip(DropReason::Late),
+        (FrameError::Index(_), _) | (FrameError::Engine(EngineError::Model(ModelError::Stopped)), _) => Remedy::Fail,
+        (FrameError::Engine(_), StreamKind::Live) => Remedy::Skip(DropReason::Model),
+        (FrameError::Engine(_), StreamKind::File) if tries < TRIES => Remedy::Retry,
+        (FrameError::Engine(_), StreamKind::File) => Remedy::Fail,
+    }
+}
+
+impl Writer {
+    /// Works until the file has ended, the end is asked for, the thread has ended, or a frame cannot be dealt with.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Item>) {
+        let stop = self.teller.stop.clone();
+        loop {
+            let item = tokio::select! {
+                biased;
+                () = stop.asked() => return,
+                item = queue.recv() => item,
+            };
+            let outcome = match item {
+                Some(Item::Frame(frame, arrived)) => self.narrate(frame, arrived).await,
+                Some(Item::End) => return self.end().await,
+                None => return,
+            };
+            if let Err(error) = outcome {
+                return self.teller.state(StreamState::Failed, &error.to_string());
+            }
+        }
+    }
+
+    async fn end(&self) {
+        match self.index.mark_ended(&self.teller.stream).await {
+            Ok(()) => self.teller.state(StreamState::Ended, ""),
+            Err(error) => self.teller.state(StreamState::Failed, &error.to_string()),
+        }
+    }
+
+    /// Deals with one frame, whatever it takes; an error means that the stream cannot go on.
+    async fn narrate(&mut self, frame: Frame, arrived: Instant) -> Result<(), FrameError> {
+        let mut wait = FIRST_WAIT;
+        for tries in 1.. {
+            let error = match self.store(&frame).await {
+                Ok(moment) => {
+                    self.teller.moment(moment, arrived.elapsed()).await;
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            match remedy(&error, self.kind, tries) {
+                Remedy::Fail => return Err(error),
+                Remedy::Skip(reason) => {
+                    self.log.warn(&self.teller, &frame, &error, reason.as_str());
+                    self.teller.dropped(reason);
+                    return Ok(());
+                }
+                Remedy::Retry => {
+                    self.log.warn(&self.teller, &frame, &error, "tried again");
+                    tokio::select! {
+                        () = tokio::time::sleep(wait) => {}
+                        // Not stored, so a restart begins with this frame.
+                        () = self.teller.stop.asked() => return Ok(()),
+                    }
+                    wait *= 2;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn store(&self, frame: &Frame) -> Result<Moment, FrameError> {
+        let captions = self.engine.caption(Lane::Background, vec![frame.picture.clone()]).await?;
+        let caption = only(captions, "captioner")?;
+        let embeddings = self.engine.embed(Lane::Background, vec![caption.as_str().to_owned()]).await?;
+        let moment = NewMoment {
+            stream: frame.stream.clone(),
+            at: frame.at,
+            wall: frame.wall,
+            caption,
+            embedding: only(embeddings, "embedder")?,
+            captioner: self.engine.captioner().clone(),
+            embedder: self.engine.embedder().clone(),
+        };
+        Ok(self.index.append(moment).await?)
+    }
+}
+
+/// The one output for the one input.
+fn only<T>(outputs: Vec<T>, model: &str) -> Result<T, EngineError> {
+    let missing = || ModelError::Run { model: model.to_owned(), reason: "it gave no output".to_owned() };
+    Ok(outputs.into_iter().next().ok_or_else(missing)?)
+}
+
+/// Warns about frames without captions, seldom enough for a log.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    last: Option<Instant>,
+    swallowed: u64,
+}
+
+impl Log {
+    fn warn(&mut self, teller: &Teller, frame: &Frame, error: &FrameError, remedy: &str) {
+        if self.last.is_some_and(|last| last.elapsed() < LOG_EVERY) {
+            self.swallowed += 1;
+            return;
+        }
+        let swallowed = std::mem::take(&mut self.swallowed);
+        self.last = Some(Instant::now());
+        tracing::warn!(stream = %teller.stream, at = %frame.at, %error, remedy, swallowed, "no caption for a frame");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{StreamId, StreamTime};
+
+    #[test]
+    fn every_error_has_its_remedy() {
+        let model = |error: ModelError| FrameError::Engine(error.into());
+        let run = || model(ModelError::Run { model: "captioner".into(), reason: "no memory".into() });
+        let input = || model(ModelError::Input { model: "captioner".into(), reason: "no pixels".into() });
+        let stream = StreamId::new("a").expect("valid");
+        let duplicate = FrameError::Index(IndexError::Duplicate { stream: stream.clone(), at: StreamTime::ZERO });
+        let large = FrameError::Index(IndexError::TooLarge { stream, reason: "a novel".into() });
+        let disk = || FrameError::Index(IndexError::Storage { reason: "full".into() });
+        let (file, live) = (StreamKind::File, StreamKind::Live);
+        for (error, kind, tries, due) in [
+            (input(), file, 1, Remedy::Skip(DropReason::Refused)),
+            (input(), live, 1, Remedy::Skip(DropReason::Refused)),
+            (run(), file, 1, Remedy::Retry),
+            (run(), file, TRIES - 1, Remedy::Retry),
+            (run(), file, TRIES, Remedy::Fail),
+            (run(), live, 1, Remedy::Skip(DropReason::Model)),
+            (model(ModelError::Stopped), file, 1, Remedy::Fail),
+            (model(ModelError::Stopped), live, 1, Remedy::Fail),
+            (disk(), file, 1, Remedy::Fail),
+            (disk(), live, 1, Remedy::Fail),
+            (duplicate, live, 1, Remedy::Skip(DropReason::Late)),
+            (large, file, 1, Remedy::Skip(DropReason::Refused)),
+        ] {
+            assert_eq!(remedy(&error, kind, tries), due, "{error:?}, {kind:?}, try {tries}");
+        }
+    }
+}
