@@ -1,0 +1,230 @@
+//! A stream's section of the configuration, validated when it is read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::address::{Address, AddressError};
+use super::file;
+use crate::config::Span;
+use crate::domain::{StreamId, StreamKind, WallTime};
+use crate::seams::SourceError;
+use crate::secret::Secret;
+
+const STALL_TIMEOUT: Span = Span(Duration::from_secs(10));
+const SHORTEST_SAMPLE: Duration = Duration::from_millis(10);
+
+/// Why a stream's section is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StreamConfigError {
+    /// The url.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Two places say who logs in.
+    #[error("credentials stand in the url and in the keys user and password: keep one")]
+    TwoCredentials,
+    /// Two places hold the password.
+    #[error("password and password_file are both set: keep one")]
+    TwoPasswords,
+    /// Half of the credentials.
+    #[error("user needs password or password_file, and the reverse")]
+    HalfCredentials,
+    /// Credentials for something that does not ask for them.
+    #[error("only rtsp and http sources take credentials")]
+    UselessCredentials,
+    /// A time of day for a source that has its own.
+    #[error("starts_at belongs to files: a live stream starts when it is first seen")]
+    UselessStart,
+    /// An interval that cannot be kept.
+    #[error("{key} must be at least {least}")]
+    TooShort {
+        /// The key.
+        key: &'static str,
+        /// Its least value.
+        least: Span,
+    },
+}
+
+/// How RTSP media travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Inside the control connection: passes firewalls and loses nothing.
+    #[default]
+    Tcp,
+    /// Datagrams: lost ones smear the picture.
+    Udp,
+}
+
+/// What the configuration says; becomes a [`StreamConfig`] if it makes sense.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    url: Secret,
+    #[serde(default)]
+    sample_every: Option<Span>,
+    #[serde(default)]
+    user: Option<String>,
+    #[serde(default)]
+    password: Option<Secret>,
+    #[serde(default)]
+    password_file: Option<PathBuf>,
+    #[serde(default)]
+    starts_at: Option<WallTime>,
+    #[serde(default)]
+    protocol: Protocol,
+    #[serde(default = "stall_timeout")]
+    stall_timeout: Span,
+}
+
+fn stall_timeout() -> Span {
+    STALL_TIMEOUT
+}
+
+/// One stream: where it comes from and how to watch it.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `url` | a path, `file://`, `rtsp://`, `rtsps://`, `http://`, `https://`, `v4l2:///dev/video0`, `test://PATTERN?duration=10s&size=640x360&fps=10` |
+/// | `sample_every` | one frame per this much stream time; without it the daemon's default |
+/// | `user`, `password` or `password_file` | credentials for rtsp and http, instead of in the url |
+/// | `starts_at` | time of day of a file's beginning (RFC 3339); without it, when the stream was first seen |
+/// | `protocol` | `tcp` (default) or `udp` for rtsp |
+/// | `stall_timeout` | a source that sends nothing for so long is given up and opened again (default 10 s) |
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct StreamConfig {
+    pub(super) address: Address,
+    pub(super) protocol: Protocol,
+    pub(super) stall_timeout: Duration,
+    sample_every: Option<Duration>,
+    user: Option<String>,
+    password: Password,
+    starts_at: Option<WallTime>,
+}
+
+#[derive(Debug, Clone)]
+enum Password {
+    None,
+    Here(Secret),
+    File(PathBuf),
+}
+
+impl TryFrom<Raw> for StreamConfig {
+    type Error = StreamConfigError;
+
+    fn try_from(raw: Raw) -> Result<Self, StreamConfigError> {
+        let (address, in_url) = Address::parse(raw.url.expose())?;
+        let keys = raw.user.is_some() || raw.password.is_some() || raw.password_file.is_some();
+        if in_url.is_some() && keys {
+            return Err(StreamConfigError::TwoCredentials);
+        }
+        let (user, password) = match in_url {
+            Some((user, password)) => (Some(user), Password::Here(password)),
+            None => credentials(raw.user, raw.password, raw.password_file)?,
+        };
+        let config = Self {
+            address,
+            protocol: raw.protocol,
+            stall_timeout: raw.stall_timeout.0,
+            sample_every: raw.sample_every.map(|span| span.0),
+            user,
+            password,
+            starts_at: raw.starts_at,
+        };
+        config.check()?;
+        Ok(config)
+    }
+}
+
+fn credentials(
+    user: Option<String>,
+    password: Option<Secret>,
+    file: Option<PathBuf>,
+) -> Result<(Option<String>, Password), StreamConfigError> {
+    match (user, password, file) {
+        (None, None, None) => Ok((None, Password::None)),
+        (_, Some(_), Some(_)) => Err(StreamConfigError::TwoPasswords),
+        (Some(user), Some(password), None) => Ok((Some(user), Password::Here(password))),
+        (Some(user), None, Some(file)) => Ok((Some(user), Password::File(file))),
+        _ => Err(StreamConfigError::HalfCredentials),
+    }
+}
+
+impl StreamConfig {
+    /// A stream with every key but the url at its default.
+    pub fn new(url: &str) -> Result<Self, StreamConfigError> {
+        Self::try_from(Raw {
+            url: Secret::new(url),
+            sample_every: None,
+            user: None,
+            password: None,
+            password_file: None,
+            starts_at: None,
+            protocol: Protocol::default(),
+            stall_timeout: STALL_TIMEOUT,
+        })
+    }
+
+    fn check(&self) -> Result<(), StreamConfigError> {
+        let remote = matches!(self.address, Address::Rtsp(_) | Address::Http(_));
+        if self.user.is_some() && !remote {
+            return Err(StreamConfigError::UselessCredentials);
+        }
+        if self.starts_at.is_some() && self.kind() == StreamKind::Live {
+            return Err(StreamConfigError::UselessStart);
+        }
+        at_least("stall_timeout", self.stall_timeout, Duration::from_millis(100))?;
+        self.sample_every.map_or(Ok(()), |every| at_least("sample_every", every, SHORTEST_SAMPLE))
+    }
+
+    /// Whether it has an end and can be read again.
+    pub fn kind(&self) -> StreamKind {
+        match &self.address {
+            Address::File(_) => StreamKind::File,
+            Address::Test(pattern) if pattern.frames.is_some() => StreamKind::File,
+            Address::Test(_) | Address::Rtsp(_) | Address::Http(_) | Address::Device(_) => StreamKind::Live,
+        }
+    }
+
+    /// The interval of this stream, if it has one of its own.
+    pub fn sample_every(&self) -> Option<Duration> {
+        self.sample_every
+    }
+
+    /// What tells this file from another one under the same name: path, length and time of change. A finite test
+    /// pattern is told by its parameters; a live source has no identity, as a camera may be replaced.
+    pub fn identity(&self, stream: &StreamId) -> Result<Option<String>, SourceError> {
+        match &self.address {
+            Address::File(path) => file::identity(path).map(Some).map_err(|fault| fault.into_source_error(stream)),
+            Address::Test(pattern) if pattern.frames.is_some() => Ok(Some(format!("{pattern:?}"))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The time of day of a file's frame.
+    pub(super) fn beginning(&self, epoch: WallTime) -> WallTime {
+        self.starts_at.unwrap_or(epoch)
+    }
+
+    /// User name and password, a password file being read now, so that a changed one is used at the next connection.
+    pub(super) fn credentials(&self) -> Result<Option<(String, Secret)>, String> {
+        let Some(user) = self.user.clone() else {
+            return Ok(None);
+        };
+        match &self.password {
+            Password::None => Ok(None),
+            Password::Here(password) => Ok(Some((user, password.clone()))),
+            Password::File(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| format!("the password file {} cannot be read: {error}", path.display()))?;
+                Ok(Some((user, Secret::new(text.trim_end_matches(['\r', '\n'])))))
+            }
+        }
+    }
+}
+
+fn at_least(key: &'static str, value: Duration, least: Duration) -> Result<(), StreamConfigError> {
+    if value < least { Err(StreamConfigError::TooShort { key, least: Span(least) }) } else { Ok(()) }
+}
