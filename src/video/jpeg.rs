@@ -1,15 +1,11 @@
 //! Pictures to JPEG under a size limit. Pure.
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{PixelType, Resizer};
 use jpeg_encoder::{ColorType, Encoder};
 
 use crate::domain::Picture;
 
 /// Tried in order before the picture is made smaller.
 const QUALITIES: [u8; 4] = [90, 80, 65, 50];
-/// Each further try has three quarters of the width and height.
-const SHRINK: (u32, u32) = (3, 4);
 /// A picture with a smaller side than this is no evidence any more.
 const SMALLEST_SIDE: u32 = 16;
 
@@ -26,62 +22,68 @@ pub enum JpegError {
         /// The limit.
         max_bytes: usize,
     },
-    /// The encoder or the scaler refuses the picture.
+    /// The encoder refuses the picture.
     #[error("the picture cannot be encoded as JPEG: {0}")]
     Encode(String),
 }
 
-/// Encodes `picture` into at most `max_bytes`, giving up quality first and then size.
+/// Encodes `picture` into at most `max_bytes`, giving up quality first and then, by halves, size.
 pub fn to_jpeg(picture: &Picture, max_bytes: usize) -> Result<Vec<u8>, JpegError> {
-    let too_large = JpegError::TooLarge { width: picture.width(), height: picture.height(), max_bytes };
-    let mut scaled = fit_encoder(picture)?;
+    let mut smaller = None;
     loop {
-        let picture = scaled.as_ref().unwrap_or(picture);
-        for quality in QUALITIES {
-            let jpeg = encode(picture, quality)?;
-            if jpeg.len() <= max_bytes {
-                return Ok(jpeg);
-            }
+        let picture = smaller.as_ref().unwrap_or(picture);
+        if let Some(jpeg) = encode_within(picture, max_bytes)? {
+            return Ok(jpeg);
         }
-        let (width, height) = (shrunk(picture.width()), shrunk(picture.height()));
-        if width.min(height) < SMALLEST_SIDE {
-            return Err(too_large);
+        if picture.width().min(picture.height()) / 2 < SMALLEST_SIDE && fits_encoder(picture) {
+            break;
         }
-        scaled = Some(resize(picture, width, height)?);
+        smaller = Some(halve(picture)?);
     }
+    Err(JpegError::TooLarge { width: picture.width(), height: picture.height(), max_bytes })
 }
 
-fn shrunk(side: u32) -> u32 {
-    side * SHRINK.0 / SHRINK.1
+/// The best quality that stays within the limit.
+fn encode_within(picture: &Picture, max_bytes: usize) -> Result<Option<Vec<u8>>, JpegError> {
+    if !fits_encoder(picture) {
+        return Ok(None);
+    }
+    for quality in QUALITIES {
+        let jpeg = encode(picture, quality)?;
+        if jpeg.len() <= max_bytes {
+            return Ok(Some(jpeg));
+        }
+    }
+    Ok(None)
 }
 
 /// JPEG counts sides in 16 bits.
-fn fit_encoder(picture: &Picture) -> Result<Option<Picture>, JpegError> {
-    let longest = picture.width().max(picture.height());
-    if longest <= u32::from(u16::MAX) {
-        return Ok(None);
-    }
-    let scale = |side: u32| (u64::from(side) * u64::from(u16::MAX) / u64::from(longest)).max(1) as u32;
-    resize(picture, scale(picture.width()), scale(picture.height())).map(Some)
+fn fits_encoder(picture: &Picture) -> bool {
+    picture.width().max(picture.height()) <= u32::from(u16::MAX)
 }
 
 fn encode(picture: &Picture, quality: u8) -> Result<Vec<u8>, JpegError> {
-    let side = |n: u32| u16::try_from(n).map_err(|_| JpegError::Encode(format!("a side of {n} pixels")));
-    let (width, height) = (side(picture.width())?, side(picture.height())?);
     let mut jpeg = Vec::new();
     Encoder::new(&mut jpeg, quality)
-        .encode(picture.rgb(), width, height, ColorType::Rgb)
+        .encode(picture.rgb(), picture.width() as u16, picture.height() as u16, ColorType::Rgb)
         .map_err(|error| JpegError::Encode(error.to_string()))?;
     Ok(jpeg)
 }
 
-fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, JpegError> {
-    let failed = |error: &dyn std::fmt::Display| JpegError::Encode(error.to_string());
-    let source = ImageRef::new(picture.width(), picture.height(), picture.rgb(), PixelType::U8x3)
-        .map_err(|error| failed(&error))?;
-    let mut target = Image::new(width, height, PixelType::U8x3);
-    Resizer::new().resize(&source, &mut target, None).map_err(|error| failed(&error))?;
-    Picture::new(width, height, target.into_vec()).map_err(|error| failed(&error))
+/// The mean of each two by two pixels; an odd last row or column is left out, a single one kept.
+fn halve(picture: &Picture) -> Result<Picture, JpegError> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let (half_width, half_height) = ((width / 2).max(1), (height / 2).max(1));
+    let rgb = picture.rgb();
+    let sample = |x: usize, y: usize, c: usize| u16::from(rgb[3 * (y.min(height - 1) * width + x.min(width - 1)) + c]);
+    let mut half = Vec::with_capacity(3 * half_width * half_height);
+    for (y, x) in (0..half_height).flat_map(|y| (0..half_width).map(move |x| (2 * y, 2 * x))) {
+        for c in 0..3 {
+            let sum = sample(x, y, c) + sample(x + 1, y, c) + sample(x, y + 1, c) + sample(x + 1, y + 1, c);
+            half.push(((sum + 2) / 4) as u8);
+        }
+    }
+    Picture::new(half_width as u32, half_height as u32, half).map_err(|error| JpegError::Encode(error.to_string()))
 }
 
 #[cfg(test)]
@@ -116,6 +118,13 @@ mod tests {
     }
 
     #[test]
+    fn halving_takes_the_mean() {
+        let picture = Picture::new(3, 2, vec![0, 10, 20, 4, 10, 21, 99, 99, 99, 0, 10, 20, 4, 10, 22, 99, 99, 99]);
+        let half = halve(&picture.expect("the size fits")).expect("halves");
+        assert_eq!((half.width(), half.height(), half.rgb()), (1, 1, &[2, 10, 21][..]));
+    }
+
+    #[test]
     fn what_cannot_fit_is_refused() {
         let error = to_jpeg(&noise(64, 48), 100).expect_err("100 bytes hold no JPEG");
         assert_eq!(error, JpegError::TooLarge { width: 64, height: 48, max_bytes: 100 });
@@ -127,6 +136,6 @@ mod tests {
             assert_eq!(size_of(&to_jpeg(&noise(width, height), usize::MAX).expect("fits")), (width, height));
         }
         let wide = Picture::new(70_000, 2, vec![9; 420_000]).expect("the size fits");
-        assert_eq!(size_of(&to_jpeg(&wide, usize::MAX).expect("fits")), (65_535, 1));
+        assert_eq!(size_of(&to_jpeg(&wide, usize::MAX).expect("fits")), (35_000, 1));
     }
 }
