@@ -9,7 +9,7 @@ use groundedvqa::video::StreamConfig;
 use tempfile::TempDir;
 
 use crate::common::{clips, temp_dir};
-use crate::make::{at, clip, config, cut, epoch, evidence, millis, open, retimed, sample, stream};
+use crate::make::{at, clip, config, cut, epoch, evidence, millis, open, retimed, sample};
 
 const HALF: Duration = Duration::from_millis(500);
 const SECOND: Duration = Duration::from_secs(1);

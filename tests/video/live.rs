@@ -9,7 +9,7 @@ use groundedvqa::seams::{EvidenceError, FrameSource, SourceError};
 use groundedvqa::stop::Stop;
 use groundedvqa::video::{self, StreamConfig};
 
-use crate::common::{RtspServer, clips, root};
+use crate::common::{RtspServer, clips};
 use crate::make::{at, epoch, evidence, open, origin, stream};
 
 const TENTH: Duration = Duration::from_millis(100);
