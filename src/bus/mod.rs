@@ -1,1 +1,133 @@
 //! async_nats lives here and only here: subjects, wire types, service, publish.
+//!
+//! Requests come in through [`service`], are decoded and admitted at once or refused at once, and are answered by the
+//! answering flow. Events leave through [`outbox`], which takes them from the daemon without delay and keeps a bounded
+//! backlog while the server is away. The CLI is a [`Client`] of the same subjects.
+//!
+//! The bus owns no state of the product: it may be away for any time without anybody else noticing.
+
+mod address;
+mod backlog;
+mod client;
+mod config;
+mod convert;
+mod decode;
+mod desk;
+mod discovery;
+mod link;
+mod metrics;
+mod outbox;
+mod refusal;
+mod responder;
+mod service;
+mod subjects;
+pub mod wire;
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::answer::Answerer;
+use crate::domain::Event;
+use crate::narrate::Board;
+use crate::stop::Stop;
+
+pub use client::{Client, ClientError, Events, Picture};
+pub use config::Config;
+pub use metrics::Metrics;
+pub use subjects::{Subjects, Topic, Verb};
+
+use desk::Desk;
+use link::Link;
+use outbox::Outbox;
+use service::Service;
+
+/// Why the bus cannot start or be reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BusError {
+    /// The prefix is not made of subject tokens.
+    #[error("bus.prefix {0:?} is not made of tokens A-Z a-z 0-9 _ - joined by dots, or starts with _")]
+    Prefix(String),
+    /// A key of the configuration cannot be used.
+    #[error("bus.{key} {reason}")]
+    Key {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No server was reached, or it refused.
+    #[error("cannot connect to NATS: {0}")]
+    Connect(String),
+    /// The client has ended.
+    #[error("cannot subscribe to {subject}: {reason}")]
+    Subscribe {
+        /// The subject.
+        subject: String,
+        /// What the client said.
+        reason: String,
+    },
+}
+
+/// The running bus.
+#[derive(Debug)]
+pub struct Bus {
+    link: Link,
+    service: Service,
+    outbox: Outbox,
+    stop: Stop,
+    grace: Duration,
+}
+
+/// Starts listening and publishing. The server need not be there yet: the connection is made when it is.
+pub async fn start(
+    cfg: &Config,
+    answerer: Answerer,
+    board: Board,
+    events: mpsc::Receiver<Event>,
+    stop: Stop,
+    metrics: Metrics,
+) -> Result<Bus, BusError> {
+    cfg.check()?;
+    let subjects = Subjects::new(&cfg.prefix)?;
+    let link = Link::keep(cfg, metrics.clone()).await?;
+    let desk =
+        Desk { answerer, board, subjects: subjects.clone(), link: link.clone(), max_evidence: cfg.max_evidence_bytes };
+    let service = Service::start(cfg, desk, link.clone(), stop.clone(), metrics.clone()).await?;
+    let outbox = Outbox::start(cfg, subjects, link.clone(), events, metrics);
+    Ok(Bus { link, service, outbox, stop, grace: cfg.grace.0 })
+}
+
+impl Bus {
+    /// Whether a server is connected.
+    pub fn is_connected(&self) -> bool {
+        self.link.is_up()
+    }
+
+    /// Returns when a server is connected.
+    pub async fn connected(&self) {
+        self.link.up().await;
+    }
+
+    /// Stops taking requests, lets those at work finish, publishes what was told, closes: each within the configured
+    /// grace. Asks for the end itself if nobody has.
+    pub async fn drain(self) {
+        self.stop.ask();
+        self.service.drain(self.grace).await;
+        self.outbox.drain(self.grace).await;
+        self.link.close(self.grace).await;
+    }
+}
+
+/// A subscription, shared within `queue` if one is named.
+async fn subscribe(
+    client: &async_nats::Client,
+    subject: String,
+    queue: Option<String>,
+) -> Result<async_nats::Subscriber, BusError> {
+    let subscribed = match queue {
+        Some(queue) => client.queue_subscribe(subject.clone(), queue).await,
+        None => client.subscribe(subject.clone()).await,
+    };
+    subscribed.map_err(|error| BusError::Subscribe { subject, reason: error.to_string() })
+}

@@ -1,3 +1,8 @@
 //! The command line: one file a subcommand.
 
+pub mod ask;
 pub mod models;
+pub mod search;
+pub mod server;
+pub mod show;
+pub mod verify;

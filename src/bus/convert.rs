@@ -1,0 +1,141 @@
+//! From domain values to messages. Pure: what is published where is decided here, the publishing is not done here.
+
+use crate::domain::{self, Answer, Hit, Moment, Reason, Verdict};
+
+use super::subjects::{Subjects, Topic};
+use super::wire;
+use super::wire::{V1, header};
+
+/// What conversions need to know.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) subjects: &'a Subjects,
+    /// Largest picture that can be published now.
+    pub(super) max_evidence: usize,
+}
+
+/// Headers and some slack: what a picture must leave free below the server's max payload.
+pub(super) const HEADROOM: usize = 4096;
+
+impl Context<'_> {
+    pub(super) fn answer(&self, answer: &Answer) -> wire::AnswerReply {
+        wire::AnswerReply {
+            v: V1,
+            question_id: answer.question.id,
+            question: answer.question.text.clone(),
+            text: answer.text.clone(),
+            design: answer.question.design,
+            streams: answer.streams.clone(),
+            window: window(answer.window),
+            moments: answer.moments.iter().map(hit).collect(),
+            claims: answer.verdicts.iter().map(|verdict| self.verdict(verdict)).collect(),
+        }
+    }
+
+    pub(super) fn verdict(&self, verdict: &Verdict) -> wire::Verdict {
+        let deciding = verdict.deciding();
+        wire::Verdict {
+            v: V1,
+            verdict_id: verdict.id,
+            question_id: verdict.question,
+            stream: verdict.claim.citation.stream.clone(),
+            claim: verdict.claim.text.clone(),
+            timestamp: verdict.claim.citation.at,
+            verdict: verdict.label(),
+            reason: verdict.reason,
+            design: design(verdict.reason),
+            probabilities: deciding.and_then(|trial| trial.entailment),
+            threshold: verdict.threshold,
+            models: wire::Models {
+                drafter: verdict.models.drafter.clone(),
+                captioner: verdict.models.captioner.clone(),
+                judge: verdict.models.judge.clone(),
+            },
+            evidence: deciding.and_then(|trial| self.evidence(trial)),
+            trials: verdict.trials.iter().map(|trial| self.trial(trial)).collect(),
+        }
+    }
+
+    fn trial(&self, trial: &domain::Trial) -> wire::Trial {
+        wire::Trial {
+            reason: trial.reason,
+            detail: trial.detail.clone(),
+            probabilities: trial.entailment,
+            evidence: self.evidence(trial),
+        }
+    }
+
+    fn evidence(&self, trial: &domain::Trial) -> Option<wire::Evidence> {
+        let evidence = trial.evidence.as_ref()?;
+        Some(wire::Evidence {
+            subject: self.subjects.event(Topic::Evidence, &evidence.citation.stream),
+            sha256: evidence.sha256.clone(),
+            bytes: evidence.jpeg.len() as u64,
+            omitted: self.omitted(evidence),
+            timestamp: evidence.citation.at,
+            wall: evidence.wall,
+            neighbour: evidence.neighbour,
+            caption: evidence.caption.as_str().to_owned(),
+            premise: trial.premise.clone(),
+        })
+    }
+
+    /// Why the picture of `evidence` is not published, if it is not.
+    pub(super) fn omitted(&self, evidence: &domain::Evidence) -> Option<String> {
+        let bytes = evidence.jpeg.len();
+        (bytes > self.max_evidence).then(|| format!("{bytes} bytes are more than the {} allowed", self.max_evidence))
+    }
+}
+
+/// Only an unchecked claim comes from the design without checks.
+fn design(reason: Reason) -> domain::Design {
+    if reason == Reason::Unchecked { domain::Design::None } else { domain::Design::CaptionNli }
+}
+
+pub(super) fn window(window: domain::Window) -> wire::Window {
+    let end = window.to();
+    wire::Window { from: window.from(), to: (end != domain::StreamTime::MAX).then_some(end) }
+}
+
+pub(super) fn hit(hit: &Hit) -> wire::MomentHit {
+    let moment = &hit.moment;
+    wire::MomentHit {
+        moment_id: moment.id.0,
+        stream: moment.stream.clone(),
+        timestamp: moment.at,
+        until: moment.until,
+        wall: moment.wall,
+        caption: moment.caption.as_str().to_owned(),
+        score: hit.score,
+    }
+}
+
+pub(super) fn caption(moment: &Moment) -> wire::CaptionEvent {
+    wire::CaptionEvent {
+        v: V1,
+        moment_id: moment.id.0,
+        stream: moment.stream.clone(),
+        timestamp: moment.at,
+        until: moment.until,
+        wall: moment.wall,
+        caption: moment.caption.as_str().to_owned(),
+        captioner: moment.captioner.clone(),
+        embedder: moment.embedder.clone(),
+    }
+}
+
+/// Identity of a picture.
+pub(super) fn picture_headers(
+    stream: &domain::StreamId,
+    at: domain::StreamTime,
+    wall: domain::WallTime,
+    sha256: &domain::Sha256,
+) -> Vec<(&'static str, String)> {
+    vec![
+        (header::CONTENT_TYPE, "image/jpeg".to_owned()),
+        (header::STREAM, stream.to_string()),
+        (header::TIMESTAMP, at.seconds().to_string()),
+        (header::WALL, wall.to_string()),
+        (header::SHA256, sha256.to_string()),
+    ]
+}

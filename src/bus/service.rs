@@ -1,0 +1,221 @@
+//! Requests in: decode, admit or refuse at the door, and only then spawn. Nothing waits here.
+//!
+//! One task an endpoint takes messages as fast as they come. What is malformed, too large or too much is replied to on
+//! the spot; what is admitted carries its permit and its deadline with it.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Message, Subscriber};
+use futures::StreamExt;
+use serde::de::DeserializeOwned;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::timeout;
+
+use crate::domain::StreamId;
+use crate::stop::Stop;
+
+use super::decode::decode;
+use super::desk::{Desk, Request};
+use super::discovery::{Discovery, QUEUE};
+use super::link::Link;
+use super::refusal::Refusal;
+use super::responder::{Endpoint, Reply, Responder};
+use super::subjects::{Subjects, Verb};
+use super::wire::{self, Checked, ErrorCode};
+use super::{BusError, Config, Metrics};
+
+/// Longest wait for what is left in a subscription at the end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The running endpoints.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// Everything at work holds a sender; when all are gone, all is done.
+    work: mpsc::Receiver<Infallible>,
+}
+
+struct Door {
+    desk: Desk,
+    link: Link,
+    subjects: Subjects,
+    metrics: Metrics,
+    cfg: Config,
+    questions: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
+    stop: Stop,
+}
+
+/// A request on its way to the desk.
+struct Job {
+    request: Request,
+    deadline: Duration,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Service {
+    /// Subscribes every endpoint and starts answering.
+    pub(super) async fn start(
+        cfg: &Config,
+        desk: Desk,
+        link: Link,
+        stop: Stop,
+        metrics: Metrics,
+    ) -> Result<Self, BusError> {
+        let subjects = desk.subjects.clone();
+        let endpoints = endpoints(&subjects);
+        let metadata = BTreeMap::from([("prefix", subjects.prefix().to_owned()), ("messages", "1".to_owned())]);
+        let discovery = Discovery::new(endpoints.clone(), metadata).listen(link.clone(), stop.clone()).await?;
+        let door = Arc::new(Door {
+            desk,
+            link,
+            subjects,
+            metrics,
+            cfg: cfg.clone(),
+            questions: Arc::new(Semaphore::new(cfg.max_questions)),
+            lookups: Arc::new(Semaphore::new(cfg.max_lookups)),
+            stop,
+        });
+        let (present, work) = mpsc::channel(1);
+        for endpoint in endpoints {
+            let requests =
+                super::subscribe(door.link.client(), endpoint.subject.clone(), Some(QUEUE.to_owned())).await?;
+            tokio::spawn(Arc::clone(&door).serve(endpoint, requests, present.clone()));
+        }
+        tokio::spawn(async move {
+            discovery.await;
+            drop(present);
+        });
+        Ok(Self { work })
+    }
+
+    /// Waits until everything that was admitted is replied to. The end must have been asked for.
+    pub(super) async fn drain(mut self, grace: Duration) {
+        if timeout(grace, self.work.recv()).await.is_err() {
+            tracing::warn!("requests were left unanswered at the end");
+        }
+    }
+}
+
+fn endpoints(subjects: &Subjects) -> Vec<Arc<Endpoint>> {
+    let any = |verb, name| Arc::new(Endpoint::new(verb, name, subjects.any_stream(verb)));
+    let whole = |verb, name| Arc::new(Endpoint::new(verb, name, subjects.request(verb, None)));
+    vec![
+        whole(Verb::Ask, "ask"),
+        any(Verb::Ask, "ask-stream"),
+        any(Verb::Verify, "verify"),
+        any(Verb::Search, "search"),
+        any(Verb::Frame, "frame"),
+        whole(Verb::Streams, "streams"),
+    ]
+}
+
+impl Door {
+    async fn serve(
+        self: Arc<Self>,
+        endpoint: Arc<Endpoint>,
+        mut requests: Subscriber,
+        present: mpsc::Sender<Infallible>,
+    ) {
+        let asked = self.stop.asked();
+        tokio::pin!(asked);
+        loop {
+            let message = tokio::select! {
+                biased;
+                () = &mut asked => break,
+                message = requests.next() => message,
+            };
+            match message {
+                Some(message) => self.take(&endpoint, &message, &present).await,
+                None => return,
+            }
+        }
+        self.refuse_rest(&endpoint, requests).await;
+    }
+
+    async fn take(self: &Arc<Self>, endpoint: &Arc<Endpoint>, message: &Message, present: &mpsc::Sender<Infallible>) {
+        let Some(responder) = Responder::new(message, endpoint, &self.link, &self.metrics) else { return };
+        let job = match self.admit(endpoint.verb, message) {
+            Ok(job) => job,
+            Err(refusal) => return responder.send(Err(refusal)).await,
+        };
+        let (door, present) = (Arc::clone(self), present.clone());
+        tokio::spawn(async move {
+            let outcome = door.finish(job).await;
+            responder.send(outcome).await;
+            drop(present);
+        });
+    }
+
+    fn admit(&self, verb: Verb, message: &Message) -> Result<Job, Refusal> {
+        let stream = self
+            .subjects
+            .stream_of(verb, &message.subject)
+            .map_err(|message| Refusal::new(ErrorCode::BadSubject, message))?;
+        let body = &message.payload;
+        match verb {
+            Verb::Ask => self.job(body, &self.questions, |request| Ok(Request::Ask(stream, request))),
+            Verb::Verify => self.job(body, &self.questions, |request| Ok(Request::Verify(named(stream)?, request))),
+            Verb::Search => self.job(body, &self.lookups, |request| Ok(Request::Search(named(stream)?, request))),
+            Verb::Frame => self.job(body, &self.lookups, |request| Ok(Request::Frame(named(stream)?, request))),
+            Verb::Streams => {
+                decode::<wire::StreamsRequest>(body, self.cfg.max_request_bytes)?;
+                Ok(Job { request: Request::Streams, deadline: self.cfg.deadline.0, permit: None })
+            }
+        }
+    }
+
+    fn job<T: DeserializeOwned + Checked>(
+        &self,
+        body: &[u8],
+        permits: &Arc<Semaphore>,
+        request: impl FnOnce(T) -> Result<Request, Refusal>,
+    ) -> Result<Job, Refusal> {
+        let body: T = decode(body, self.cfg.max_request_bytes)?;
+        let deadline = deadline(body.deadline_s(), &self.cfg)?;
+        let request = request(body)?;
+        let permit = Arc::clone(permits).try_acquire_owned().map_err(|_| Refusal::busy())?;
+        Ok(Job { request, deadline, permit: Some(permit) })
+    }
+
+    async fn finish(&self, job: Job) -> Result<Reply, Refusal> {
+        let Job { request, deadline, permit } = job;
+        let outcome = timeout(deadline, self.desk.work(request)).await;
+        // Free before the reply leaves: who asks one question after another must never find its own one in the way.
+        drop(permit);
+        outcome.unwrap_or_else(|_| {
+            let message = format!("not finished within {} s", deadline.as_secs_f64());
+            Err(Refusal::new(ErrorCode::Deadline, message))
+        })
+    }
+
+    /// What had arrived before the subscription ended is refused rather than forgotten.
+    async fn refuse_rest(&self, endpoint: &Arc<Endpoint>, mut requests: Subscriber) {
+        if !matches!(timeout(PATIENCE, requests.drain()).await, Ok(Ok(()))) {
+            return;
+        }
+        while let Ok(Some(message)) = timeout(PATIENCE, requests.next()).await {
+            if let Some(responder) = Responder::new(&message, endpoint, &self.link, &self.metrics) {
+                responder.send(Err(Refusal::new(ErrorCode::Stopping, "the daemon is ending"))).await;
+            }
+        }
+    }
+}
+
+fn named(stream: Option<StreamId>) -> Result<StreamId, Refusal> {
+    stream.ok_or_else(|| Refusal::new(ErrorCode::BadSubject, "the subject names no stream"))
+}
+
+fn deadline(wanted: Option<f64>, cfg: &Config) -> Result<Duration, Refusal> {
+    let Some(seconds) = wanted else { return Ok(cfg.deadline.0) };
+    let most = cfg.max_deadline.0;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(span) if !span.is_zero() && span <= most => Ok(span),
+        _ => {
+            let message = format!("deadline_s: {seconds} is not more than 0 and at most {}", most.as_secs_f64());
+            Err(Refusal::new(ErrorCode::BadRequest, message))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What travels on the bus: versioned JSON, one struct a message, JSON Schemas generated from the same structs.
+//!
+//! Requests refuse unknown fields, so that a typing error is told instead of ignored. Replies and events may grow new
+//! fields within a version; readers skip what they do not know. Times are seconds into the stream (numbers) and UTC
+//! RFC 3339 (texts). Nothing here knows NATS.
+
+mod error;
+mod event;
+mod object;
+mod reply;
+mod request;
+mod schema;
+
+pub use error::{ErrorBody, ErrorCode, ErrorReply};
+pub use event::{CaptionEvent, StateEvent};
+pub(super) use object::Object;
+pub use reply::{
+    AnswerReply, Evidence, Models, MomentHit, SearchReply, StreamInfo, StreamsReply, Trial, Verdict, VerifyReply,
+    Window,
+};
+pub(super) use request::Checked;
+pub use request::{
+    AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, SearchRequest, StreamsRequest, VerifyRequest,
+};
+pub use schema::{V1, schemas};
+
+/// Headers of a picture on the bus: the reply to `frame`, and the event `evidence`.
+pub mod header {
+    /// The verdict that an evidence picture belongs to.
+    pub const VERDICT: &str = "Gvqa-Verdict";
+    /// Index of the trial within the verdict.
+    pub const TRIAL: &str = "Gvqa-Trial";
+    /// The stream.
+    pub const STREAM: &str = "Gvqa-Stream";
+    /// Seconds into the stream, of the picture itself.
+    pub const TIMESTAMP: &str = "Gvqa-Timestamp";
+    /// Time of day of the picture, RFC 3339.
+    pub const WALL: &str = "Gvqa-Wall";
+    /// SHA-256 of the payload, in hexadecimal.
+    pub const SHA256: &str = "Gvqa-Sha256";
+    /// Always `image/jpeg` for pictures and `application/json` for the rest.
+    pub const CONTENT_TYPE: &str = "Content-Type";
+    /// The same for every copy of one message, so that JetStream drops repetitions.
+    pub const MSG_ID: &str = "Nats-Msg-Id";
+}

@@ -1,0 +1,230 @@
+//! What comes back. Fields named `claim`, `timestamp` and `verdict` are those of the paper.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::V1;
+use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
+use crate::domain::{
+    Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
+    VerdictId, WallTime,
+};
+
+/// The reply to `ask`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "ask reply")]
+pub struct AnswerReply {
+    /// Version of this message.
+    pub v: V1,
+    /// Identity of the question, repeated in every verdict.
+    #[schemars(with = "Uuid")]
+    pub question_id: QuestionId,
+    /// The question as asked.
+    pub question: String,
+    /// One paragraph: the grounded claims, or that nothing could be grounded.
+    pub text: String,
+    /// How claims were checked.
+    pub design: Design,
+    /// The streams that were searched.
+    #[schemars(with = "Vec<Token>")]
+    pub streams: Vec<StreamId>,
+    /// The stretch of stream time that was searched.
+    pub window: Window,
+    /// What was retrieved, best first.
+    pub moments: Vec<MomentHit>,
+    /// One verdict a claim.
+    pub claims: Vec<Verdict>,
+}
+
+/// A stretch of stream time, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// First second.
+    #[schemars(with = "Seconds")]
+    pub from: StreamTime,
+    /// Last second; absent if there is no end.
+    #[schemars(with = "Option<Seconds>")]
+    pub to: Option<StreamTime>,
+}
+
+/// A moment that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MomentHit {
+    /// Place in the memory.
+    pub moment_id: u64,
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// Seconds into the stream.
+    #[schemars(with = "Seconds")]
+    pub timestamp: StreamTime,
+    /// Last second for which the caption is known to hold.
+    #[schemars(with = "Seconds")]
+    pub until: StreamTime,
+    /// Time of day of the frame.
+    #[schemars(with = "Rfc3339")]
+    pub wall: WallTime,
+    /// What the captioner said.
+    pub caption: String,
+    /// Cosine similarity to the question.
+    pub score: f32,
+}
+
+/// A claim with what its check found: within replies, and on its own as the event `verdict.<stream>`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "verdict event")]
+pub struct Verdict {
+    /// Version of this message.
+    pub v: V1,
+    /// Identity of the verdict, repeated in the headers of its evidence.
+    #[schemars(with = "Uuid")]
+    pub verdict_id: VerdictId,
+    /// The question the claim belongs to; absent for somebody else's claims.
+    #[schemars(with = "Option<Uuid>")]
+    pub question_id: Option<QuestionId>,
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// What was claimed.
+    pub claim: String,
+    /// Seconds into the stream of the frame the claim cites.
+    #[schemars(with = "Seconds")]
+    pub timestamp: StreamTime,
+    /// Whether it may be believed.
+    pub verdict: Label,
+    /// Why.
+    pub reason: Reason,
+    /// How it was checked.
+    pub design: Design,
+    /// What the judge said of the frame that decided; absent if it did not come to judging.
+    pub probabilities: Option<Entailment>,
+    /// Probability of entailment from which a claim counts as entailed.
+    pub threshold: f32,
+    /// Who drafted, captioned and judged.
+    pub models: Models,
+    /// The frame that decided; absent if there was none.
+    pub evidence: Option<Evidence>,
+    /// Every frame that was looked at: the cited one, then its neighbours.
+    pub trials: Vec<Trial>,
+}
+
+/// The models behind a verdict, each a name with its weights.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Models {
+    /// Who drafted; absent for somebody else's claims.
+    pub drafter: Option<Fingerprint>,
+    /// Who captioned the evidence.
+    pub captioner: Fingerprint,
+    /// Who judged.
+    pub judge: Fingerprint,
+}
+
+/// One frame that was tried for a claim.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// What this frame alone would have decided.
+    pub reason: Reason,
+    /// More about it; empty if the reason says all.
+    pub detail: String,
+    /// What the judge said.
+    pub probabilities: Option<Entailment>,
+    /// The frame, if there was one.
+    pub evidence: Option<Evidence>,
+}
+
+/// A frame extracted afresh for a claim. Its JPEG is published on `subject`; `sha256` says which.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// Where the JPEG is published.
+    pub subject: String,
+    /// Digest of the JPEG.
+    #[schemars(with = "Digest")]
+    pub sha256: Sha256,
+    /// Size of the JPEG.
+    pub bytes: u64,
+    /// Why the JPEG is not published; absent if it is.
+    pub omitted: Option<String>,
+    /// Seconds into the stream, of the frame itself.
+    #[schemars(with = "Seconds")]
+    pub timestamp: StreamTime,
+    /// Time of day of the frame.
+    #[schemars(with = "Rfc3339")]
+    pub wall: WallTime,
+    /// How many samples away from the cited frame: -1, 0 or 1.
+    pub neighbour: i8,
+    /// What a captioner that knew nothing of the claim said.
+    pub caption: String,
+    /// The sentence of the caption that decided; absent if it did not come to judging.
+    pub premise: Option<String>,
+}
+
+/// The reply to `verify`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "verify reply")]
+pub struct VerifyReply {
+    /// Version of this message.
+    pub v: V1,
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// One verdict a claim, in the order of the request.
+    pub claims: Vec<Verdict>,
+}
+
+/// The reply to `search`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "search reply")]
+pub struct SearchReply {
+    /// Version of this message.
+    pub v: V1,
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// What was looked for.
+    pub query: String,
+    /// The stretch of stream time that was searched.
+    pub window: Window,
+    /// What was found, best first.
+    pub moments: Vec<MomentHit>,
+}
+
+/// The reply to `streams`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "streams reply")]
+pub struct StreamsReply {
+    /// Version of this message.
+    pub v: V1,
+    /// Every stream of the daemon.
+    pub streams: Vec<StreamInfo>,
+}
+
+/// How a stream fares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamInfo {
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// Has an end or not.
+    pub kind: StreamKind,
+    /// How it fares.
+    pub state: StreamState,
+    /// Why; empty if the state says all.
+    pub detail: String,
+    /// Since when.
+    #[schemars(with = "Rfc3339")]
+    pub since: WallTime,
+    /// Seconds into the stream of the last sampled frame.
+    #[schemars(with = "Option<Seconds>")]
+    pub last_timestamp: Option<StreamTime>,
+    /// Time of day of that frame.
+    #[schemars(with = "Option<Rfc3339>")]
+    pub last_wall: Option<WallTime>,
+    /// Moments in the memory.
+    pub moments: u64,
+    /// Sampled frames without a caption since the daemon started, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// Seconds from the arrival of the last captioned frame to its commit.
+    pub lag_s: Option<f64>,
+}

@@ -1,0 +1,138 @@
+//! `groundedvqa ask`: a question to a running daemon.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::bus::wire::{AnswerReply, AskRequest, V1};
+use crate::bus::{ClientError, Events, Picture};
+use crate::domain::{Design, Label, StreamId};
+
+use super::server::{FOUND, NOTHING, ServerArgs, failed};
+use super::show;
+
+/// How long evidence may be behind its answer.
+const EVIDENCE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Asks a question about what a running daemon has seen. Ends with 0 if a claim was grounded (or, unchecked, made),
+/// 1 if none was or the question was refused, 69 if no server or no daemon answers.
+#[derive(Debug, Args)]
+pub struct AskArgs {
+    /// The question, in plain language.
+    question: String,
+    /// The stream asked about; all streams if absent.
+    #[arg(long, value_parser = stream_id)]
+    stream: Option<StreamId>,
+    /// How many moments are retrieved.
+    #[arg(long)]
+    k: Option<u32>,
+    /// How claims are checked: caption-nli, or none for the unchecked baseline.
+    #[arg(long, value_parser = design)]
+    design: Option<Design>,
+    /// Print the reply as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Folder to write the evidence pictures into, one JPEG each, named by its SHA-256.
+    #[arg(long, value_name = "DIR")]
+    evidence: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Asks, prints, says how it went.
+pub async fn run(args: AskArgs) -> anyhow::Result<ExitCode> {
+    match ask(&args).await {
+        Ok((reply, pictures)) => {
+            if let Some(dir) = &args.evidence {
+                write_evidence(dir, &pictures)?;
+            }
+            if args.json {
+                println!("{}", serde_json::to_string(&reply)?);
+            } else {
+                print!("{}", show::answer(&reply));
+            }
+            Ok(ExitCode::from(verdict_on(&reply)))
+        }
+        Err(error) => Ok(failed(&error, args.json)),
+    }
+}
+
+async fn ask(args: &AskArgs) -> Result<(AnswerReply, Vec<Picture>), ClientError> {
+    let client = args.server.connect().await?;
+    let evidence = match &args.evidence {
+        Some(_) => Some(client.evidence(args.stream.as_ref()).await?),
+        None => None,
+    };
+    let reply = client.ask(&request(args)).await?;
+    let pictures = match evidence {
+        Some(evidence) => collect(&reply, evidence).await?,
+        None => Vec::new(),
+    };
+    Ok((reply, pictures))
+}
+
+fn request(args: &AskArgs) -> AskRequest {
+    AskRequest {
+        v: V1,
+        question: args.question.clone(),
+        stream: args.stream.clone(),
+        design: args.design,
+        k: args.k,
+        deadline_s: args.server.deadline_s(),
+    }
+}
+
+/// The published pictures of `reply`, as many as arrive soon.
+async fn collect(reply: &AnswerReply, mut evidence: Events<Picture>) -> Result<Vec<Picture>, ClientError> {
+    let trials = reply.claims.iter().flat_map(|claim| &claim.trials);
+    let mut missing: Vec<&str> = trials
+        .filter_map(|trial| trial.evidence.as_ref())
+        .filter(|evidence| evidence.omitted.is_none())
+        .map(|evidence| evidence.sha256.as_str())
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let mut pictures = Vec::new();
+    while !missing.is_empty() {
+        match tokio::time::timeout(EVIDENCE_PATIENCE, evidence.next()).await {
+            Ok(Some(picture)) => {
+                let picture = picture?;
+                let wanted = missing.len();
+                missing.retain(|sha256| *sha256 != picture.sha256.as_str());
+                if missing.len() < wanted {
+                    pictures.push(picture);
+                }
+            }
+            Ok(None) | Err(_) => {
+                eprintln!("groundedvqa: {} evidence pictures did not arrive", missing.len());
+                break;
+            }
+        }
+    }
+    Ok(pictures)
+}
+
+fn write_evidence(dir: &Path, pictures: &[Picture]) -> anyhow::Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    for picture in pictures {
+        let path = dir.join(format!("{}.jpg", picture.sha256));
+        std::fs::write(&path, &picture.jpeg).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn verdict_on(reply: &AnswerReply) -> u8 {
+    let counts = |label: Label| label == Label::Grounded || reply.design == Design::None;
+    if reply.claims.iter().any(|claim| counts(claim.verdict)) { FOUND } else { NOTHING }
+}
+
+pub(super) fn stream_id(text: &str) -> Result<StreamId, String> {
+    StreamId::new(text).map_err(|error| error.to_string())
+}
+
+pub(super) fn design(text: &str) -> Result<Design, String> {
+    serde_json::from_value(text.into()).map_err(|_| "must be caption-nli or none".to_owned())
+}
