@@ -1,4 +1,72 @@
-//! candle lives here and only here: weights, captioner, embedder, drafter, judge, net.
+//! candle lives here and only here: one module a role, `net` for the networks, `weights` for files.
+//!
+//! Everything blocks and belongs to one thread, the engine's. Nothing here knows of streams, questions or the bus.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::seams::{self, ModelError};
 
 pub mod fetch;
 pub mod manifest;
+mod net;
+pub mod onnx;
+mod weights;
+
+/// Which language model, if any, turns a question and moments into claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Drafter {
+    /// SmolLM2-135M-Instruct, held to a grammar.
+    #[default]
+    Smollm2,
+    /// Sentences of the retrieved captions, no language model.
+    Extractive,
+}
+
+/// Where the models are and how they run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The folder that `groundedvqa models fetch` fills.
+    pub dir: PathBuf,
+    /// Who drafts.
+    pub drafter: Drafter,
+    /// Threads for the models' arithmetic; 0 is one a core.
+    pub threads: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { dir: PathBuf::from("models"), drafter: Drafter::default(), threads: 0 }
+    }
+}
+
+/// Loads one model a role from `config.dir`. A file that is missing or not what it should be is a
+/// [`ModelError::Load`] that says what to do.
+pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
+    net::set_threads(config.threads);
+    Ok(seams::Models {
+        captioner: captioner(config)?,
+        embedder: embedder(config)?,
+        drafter: drafter(config)?,
+        judge: judge(config)?,
+    })
+}
+
+fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {
+    Err(weights::unusable("captioner", &config.dir, "this build has none"))
+}
+
+fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {
+    Err(weights::unusable("embedder", &config.dir, "this build has none"))
+}
+
+fn drafter(config: &Config) -> Result<Box<dyn seams::Drafter>, ModelError> {
+    Err(weights::unusable("drafter", &config.dir, "this build has none"))
+}
+
+fn judge(config: &Config) -> Result<Box<dyn seams::Judge>, ModelError> {
+    Err(weights::unusable("judge", &config.dir, "this build has none"))
+}

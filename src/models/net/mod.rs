@@ -1,0 +1,26 @@
+//! Networks and the kernels under them: tensors in, tensors out. No files but through `Weights`, no text.
+//!
+//! Sentences are laid end to end ([`Packed`]) instead of padded to one length: no work is spent on padding and none of
+//! it can leak into a result. Matrices are multiplied by candle; what lies between two matrices is one pass over memory
+//! each ([`ops`], [`attention`]), because stock elementwise operators cost more than the matrices near them.
+
+mod attention;
+mod bert;
+mod deberta;
+mod encoder;
+mod math;
+mod ops;
+mod packed;
+
+pub(super) use bert::Bert;
+pub(super) use deberta::Deberta;
+pub(super) use packed::Packed;
+
+/// Sizes the thread pool that candle's and our own kernels share; 0 is one thread a core. Only the first call counts:
+/// the pool belongs to the process.
+pub(super) fn set_threads(threads: usize) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("models-{i}"));
+    if let Err(error) = pool.build_global() {
+        tracing::debug!(%error, threads, "the thread pool of the models exists already");
+    }
+}

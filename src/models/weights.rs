@@ -1,0 +1,80 @@
+//! Files of weights: reading, naming what is wrong with them, and their fingerprints.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use sha2::{Digest, Sha256};
+use tokenizers::Tokenizer;
+
+use crate::domain::Fingerprint;
+use crate::seams::ModelError;
+
+/// A file that cannot be used, and what to do about it.
+pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelError {
+    ModelError::Load {
+        model: model.to_owned(),
+        reason: format!("{}: {why}; run `groundedvqa models fetch`", path.display()),
+    }
+}
+
+/// The whole of a file.
+pub(super) fn read(model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
+    fs::read(path).map_err(|error| unusable(model, path, error))
+}
+
+/// `name@` and the first twelve hexadecimal digits of the SHA-256 of `weights`.
+pub(super) fn fingerprint(name: &str, weights: &[u8]) -> Fingerprint {
+    let digest = Sha256::digest(weights);
+    let hex: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Fingerprint::new(format!("{name}@{hex}"))
+}
+
+/// The tokenizer beside the weights, without the padding and truncation it was saved with: callers never pad, and
+/// truncate to what their model was trained on.
+pub(super) fn tokenizer(model: &str, path: &Path) -> Result<Tokenizer, ModelError> {
+    let mut tokenizer = Tokenizer::from_bytes(read(model, path)?).map_err(|error| unusable(model, path, error))?;
+    tokenizer.with_padding(None);
+    Ok(tokenizer)
+}
+
+/// Named tensors of one safetensors file.
+pub(super) struct Weights {
+    tensors: HashMap<String, Tensor>,
+    fingerprint: Fingerprint,
+}
+
+impl Weights {
+    /// Reads the file at `path`, the weights of `model`.
+    pub(super) fn read(model: &str, path: &Path) -> Result<Self, ModelError> {
+        let bytes = read(model, path)?;
+        let tensors = candle_core::safetensors::load_buffer(&bytes, &Device::Cpu)
+            .map_err(|error| unusable(model, path, format!("not a safetensors file: {error}")))?;
+        Ok(Self { tensors, fingerprint: fingerprint(model, &bytes) })
+    }
+
+    /// Which weights these are.
+    pub(super) fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// The tensor `name`, which must have the shape `dims` and hold f32.
+    pub(super) fn get<const N: usize>(&self, name: &str, dims: [usize; N]) -> candle_core::Result<Tensor> {
+        let tensor = self.any(name)?;
+        if tensor.dims() != dims || tensor.dtype() != DType::F32 {
+            candle_core::bail!(
+                "tensor {name} is {:?} of {:?} instead of {dims:?} of f32",
+                tensor.shape(),
+                tensor.dtype()
+            );
+        }
+        Ok(tensor.clone())
+    }
+
+    /// The tensor `name`, whatever its shape and type.
+    pub(super) fn any(&self, name: &str) -> candle_core::Result<&Tensor> {
+        self.tensors.get(name).ok_or_else(|| candle_core::Error::Msg(format!("no tensor {name}")))
+    }
+}
