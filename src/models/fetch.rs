@@ -26,7 +26,7 @@ const SCRATCH: &str = ".fetch-";
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The registry's client did not deliver the package.
-    #[error("cannot fetch {package}: {trouble}")]
+    #[error("cannot fetch {package}")]
     Client {
         /// Name and version.
         package: String,

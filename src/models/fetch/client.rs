@@ -11,12 +11,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::models::manifest::{Package, Registry};
+use crate::secret::scrub;
 
 /// How often the growing download is looked at.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// How much of a client's output is quoted.
 const QUOTED_LINES: usize = 3;
+const QUOTED_CHARS: usize = 160;
 
 /// How a client failed. Says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -222,7 +224,9 @@ fn classify(registry: Registry, status: ExitStatus, output: &str) -> Trouble {
 fn tail(output: &str) -> String {
     let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(QUOTED_LINES);
-    if lines.is_empty() { "it said nothing".to_owned() } else { crate::secret::scrub(&lines[from..].join(" | ")) }
+    let short = |line: &&str| line.chars().take(QUOTED_CHARS).collect::<String>();
+    let quoted: Vec<_> = lines[from..].iter().map(short).collect();
+    if quoted.is_empty() { "it said nothing".to_owned() } else { scrub(&quoted.join(" | ")) }
 }
 
 #[cfg(test)]

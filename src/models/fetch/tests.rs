@@ -150,7 +150,7 @@ impl Bench {
         }
         let scratch = self.left().into_iter().find(|name| name.starts_with(SCRATCH));
         assert_eq!(scratch, None, "a download was left behind");
-        error.to_string()
+        format!("{:#}", anyhow::Error::from(error))
     }
 }
 
