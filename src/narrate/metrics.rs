@@ -49,7 +49,10 @@ impl Metrics {
         Ok(Self {
             up: add(
                 registry,
-                IntGaugeVec::new(Opts::new("gvqa_stream_up", "Whether frames arrive (1) or not."), &stream)?,
+                IntGaugeVec::new(
+                    Opts::new("gvqa_stream_up", "1 while frames arrive and once a file was read to its end, else 0."),
+                    &stream,
+                )?,
             )?,
             reconnects: add(
                 registry,

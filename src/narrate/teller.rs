@@ -22,7 +22,7 @@ impl Teller {
     /// A state is told once, and stays "down" with its reason through all attempts to open the source again. If nobody takes events at the moment the event is left out: the board still has the state.
     pub(super) fn state(&self, state: StreamState, detail: &str) {
         let wall = WallTime::now();
-        self.metrics.set_up(state == StreamState::Up);
+        self.metrics.set_up(matches!(state, StreamState::Up | StreamState::Ended));
         if !self.board.set_state(&self.stream, state, detail, wall) {
             return;
         }

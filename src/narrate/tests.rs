@@ -133,7 +133,7 @@ async fn a_file_is_stored_in_order_told_and_ended_once() {
     assert_eq!(status.last_frame_at, Some(StreamTime::from_seconds(19.0).expect("a time")));
     assert!(status.dropped.values().all(|&count| count == 0) && status.lag_s.is_some(), "{status:?}");
     assert_eq!(world.metric("gvqa_moments_total{stream=\"s\"}"), "20");
-    assert_eq!(world.metric("gvqa_stream_up{stream=\"s\"}"), "0");
+    assert_eq!(world.metric("gvqa_stream_up{stream=\"s\"}"), "1");
 
     // Again: the source is not even opened.
     let (watching, again) = world.watch(StreamKind::File, vec![]);

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use prometheus::{HistogramOpts, HistogramVec, Registry};
 
+use super::{Heartbeat, Pulse};
+
 /// Upper bounds in seconds, 1 ms to 60 s; 5 s is the default sampling interval and has a bound of its own.
 pub const BUCKETS: [f64; 16] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0];
@@ -71,9 +73,15 @@ impl Stage {
 
 /// The stage histogram; cheap to clone, every clone counts into the same series.
 #[derive(Debug, Clone)]
-pub struct Stages(HistogramVec);
+pub struct Stages {
+    histogram: HistogramVec,
+    beats: Vec<(Stage, Heartbeat)>,
+}
 
 impl Stages {
+    /// The stages that have a thread of their own, so that a run which does not end means that the thread is stuck.
+    const OF_ONE_THREAD: [Stage; 5] = [Stage::Caption, Stage::Embed, Stage::Draft, Stage::Judge, Stage::Commit];
+
     /// Registers the histogram with every stage present from the start.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         let opts = HistogramOpts::new("gvqa_stage_duration_seconds", "Duration of one run of a stage, in seconds.")
@@ -83,19 +91,45 @@ impl Stages {
             histogram.with_label_values(&[stage.as_str()]);
         }
         registry.register(Box::new(histogram.clone()))?;
-        Ok(Self(histogram))
+        Ok(Self { histogram, beats: Vec::new() })
+    }
+
+    /// Lets `pulse` see how long [`Self::time`] has been at work in the stages of the engine and of the index writer.
+    #[must_use]
+    pub fn watched_by(mut self, pulse: &Pulse) -> Self {
+        self.beats = Self::OF_ONE_THREAD.iter().map(|&stage| (stage, pulse.heartbeat(stage.as_str()))).collect();
+        self
     }
 
     /// Counts one run.
     pub fn observe(&self, stage: Stage, took: Duration) {
-        self.0.with_label_values(&[stage.as_str()]).observe(took.as_secs_f64());
+        self.histogram.with_label_values(&[stage.as_str()]).observe(took.as_secs_f64());
     }
 
     /// Times `work`, whatever its outcome.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        let beat = self.beats.iter().find(|(watched, _)| *watched == stage);
+        let _working = beat.map(|(_, beat)| beat.work());
         let start = Instant::now();
         let result = work();
         self.observe(stage, start.elapsed());
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_does_not_end_is_seen() {
+        let (registry, pulse) = (Registry::new(), Pulse::new());
+        let stages = Stages::register(&registry).expect("first registration").watched_by(&pulse);
+        let later = || Instant::now() + Duration::from_hours(1);
+        let stuck = stages.time(Stage::Judge, || pulse.stuck(later(), Duration::from_secs(30)));
+        assert_eq!(stuck, Some("judge"));
+        assert_eq!(pulse.stuck(later(), Duration::from_secs(30)), None, "the run has ended");
+        let stuck = stages.time(Stage::Answer, || pulse.stuck(later(), Duration::from_secs(30)));
+        assert_eq!(stuck, None, "answers run side by side and have no thread");
     }
 }
