@@ -10,6 +10,7 @@ mod archive;
 mod client;
 mod install;
 
+use std::error::Error as _;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -142,8 +143,11 @@ impl Default for Fetcher {
 }
 
 /// The one place where the fetcher meets the model code.
-fn onnx_to_safetensors(_onnx: &Path, _safetensors: &Path) -> Result<(), String> {
-    Err("this build has no ONNX reader".to_owned())
+fn onnx_to_safetensors(onnx: &Path, safetensors: &Path) -> Result<(), String> {
+    super::onnx::to_safetensors(onnx, safetensors).map_err(|error| match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    })
 }
 
 impl Fetcher {
