@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::seams::{self, ModelError};
 
+pub mod captioner;
 pub mod fetch;
 pub mod manifest;
 mod net;
@@ -56,7 +57,7 @@ pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
 }
 
 fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {
-    Err(weights::unusable("captioner", &config.dir, "this build has none"))
+    Ok(Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?))
 }
 
 fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {

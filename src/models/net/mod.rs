@@ -6,9 +6,12 @@
 
 mod attention;
 mod bert;
+mod conv;
 mod deberta;
 mod encoder;
+pub(super) mod map;
 mod math;
+pub(super) mod nanodet;
 mod ops;
 mod packed;
 
