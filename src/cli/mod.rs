@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 pub mod ask;
+pub mod demo;
 pub mod models;
 pub mod search;
 pub mod server;

@@ -1,0 +1,198 @@
+//! The demo's page: one file without anything beside it. Pure.
+//!
+//! Every text that came over the bus is escaped; every picture is stored once and shown where it is needed.
+
+mod claim;
+mod html;
+mod jpeg;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+
+use self::html::Escaped;
+use super::latency::Row;
+use super::terminal::seconds;
+use super::transcript::{Exchange, Transcript};
+use crate::bus::wire::{StreamInfo, Verdict, Window};
+use crate::domain::Label;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub(super) fn render(transcript: &Transcript) -> String {
+    let mut page = String::new();
+    page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    page.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    page.push_str("<title>GroundedVQA: claims beside their evidence</title>\n<style>\n");
+    page.push_str(STYLE);
+    page.push_str("</style>\n</head>\n<body>\n");
+    page.push_str(&pictures(&transcript.pictures));
+    page.push_str("<main>\n");
+    page.push_str(&header(transcript));
+    page.push_str("<h2>Questions</h2>\n");
+    for exchange in &transcript.exchanges {
+        page.push_str(&question(exchange, &transcript.pictures));
+    }
+    page.push_str(&checks(transcript));
+    page.push_str(&streams(&transcript.streams));
+    page.push_str(&latency(&transcript.latency));
+    page.push_str(&models(transcript));
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+/// Every picture once, as a symbol that figures refer to.
+fn pictures(pictures: &BTreeMap<String, Bytes>) -> String {
+    let mut out = String::from("<svg class=\"store\" aria-hidden=\"true\">\n");
+    for (digest, jpeg) in pictures {
+        let (width, height) = jpeg::size(jpeg).unwrap_or((16, 9));
+        let _ = writeln!(
+            out,
+            "<symbol id=\"f-{digest}\" viewBox=\"0 0 {width} {height}\"><image width=\"{width}\" height=\"{height}\" \
+             href=\"data:image/jpeg;base64,{}\"/></symbol>",
+            BASE64.encode(jpeg)
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn header(transcript: &Transcript) -> String {
+    let (mut grounded, mut unverified) = (0, 0);
+    for verdict in transcript.verdicts() {
+        match verdict.verdict {
+            Label::Grounded => grounded += 1,
+            Label::Unverified => unverified += 1,
+        }
+    }
+    format!(
+        "<header>\n<h1>Claims beside their evidence</h1>\n\
+         <p class=\"lead\">Every claim was checked against a frame extracted afresh from its source, described by a \
+         captioner that saw neither the question nor the claim. Only what that description entails is told as an \
+         answer.</p>\n\
+         <ul class=\"tally\"><li class=\"grounded\"><b>{grounded}</b> grounded</li>\
+         <li class=\"unverified\"><b>{unverified}</b> unverified</li>\
+         <li><b>{}</b> evidence frames</li></ul>\n<p class=\"fine\">{}</p>\n</header>\n",
+        transcript.pictures.len(),
+        Escaped(&transcript.at.to_string())
+    )
+}
+
+fn question(exchange: &Exchange, pictures: &BTreeMap<String, Bytes>) -> String {
+    let scripted = &exchange.scripted;
+    let mut out = format!(
+        "<section class=\"question\">\n<p class=\"kind\">{} · <code>{}</code></p>\n<h3>{}</h3>\n",
+        Escaped(scripted.kind),
+        Escaped(scripted.stream),
+        Escaped(scripted.text)
+    );
+    match &exchange.outcome {
+        Ok(reply) => {
+            let _ = write!(
+                out,
+                "<p class=\"answer\">{}</p>\n<p class=\"fine\">{} · {} · {} moments retrieved</p>\n",
+                Escaped(&reply.text),
+                seconds(exchange.took.as_secs_f64()),
+                window(reply.window),
+                reply.moments.len()
+            );
+            for verdict in &reply.claims {
+                out.push_str(&claim::card(verdict, None, pictures));
+            }
+        }
+        Err(refusal) => {
+            let name = refusal.name.name();
+            let _ = writeln!(out, "<p class=\"refusal\"><code>{name}</code> {}</p>", Escaped(&refusal.message));
+        }
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn window(window: Window) -> String {
+    match (window.from.nanos(), window.to) {
+        (0, None) => "whole stream".to_owned(),
+        (_, None) => format!("from {:.1} s on", window.from.seconds()),
+        (_, Some(to)) => format!("{:.1} s to {:.1} s", window.from.seconds(), to.seconds()),
+    }
+}
+
+fn checks(transcript: &Transcript) -> String {
+    let mut out = String::from(
+        "<h2>Somebody else's claims</h2>\n<p class=\"fine\">Written by hand, some of them made up, and sent to \
+         <code>gvqa.verify.&lt;stream&gt;</code>.</p>\n<section class=\"question\">\n",
+    );
+    for check in &transcript.checks {
+        out.push_str(&claim::card(&check.verdict, Some(check), &transcript.pictures));
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn streams(streams: &[StreamInfo]) -> String {
+    let mut out = String::from(
+        "<h2>Streams</h2>\n<div class=\"scroll\"><table>\n<tr><th>stream</th><th>state</th><th>moments</th>\
+         <th>reached</th><th>dropped</th></tr>\n",
+    );
+    for stream in streams {
+        let reached = stream.last_timestamp.map(|at| format!("{:.1} s", at.seconds())).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{reached}</td>\
+             <td class=\"n\">{}</td></tr>",
+            Escaped(stream.stream.as_str()),
+            stream.state.as_str(),
+            stream.moments,
+            stream.dropped.values().sum::<u64>()
+        );
+    }
+    out.push_str("</table></div>\n");
+    out
+}
+
+fn latency(rows: &[Row]) -> String {
+    let mut out = String::from(
+        "<h2>Latency</h2>\n<p class=\"fine\">Scraped from <code>/metrics</code>; quantiles are interpolated within \
+         histogram buckets. A verify covers all claims of its request, which are checked together.</p>\n\
+         <div class=\"scroll\"><table>\n<tr><th>stage</th><th>count</th><th>p50</th><th>p95</th><th>mean</th></tr>\n",
+    );
+    for Row { stage, count, p50, p95, mean } in rows {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{count}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{}</td></tr>",
+            Escaped(stage),
+            seconds(*p50),
+            seconds(*p95),
+            seconds(*mean)
+        );
+    }
+    out.push_str("</table></div>\n");
+    out
+}
+
+/// The models behind the verdicts, named once.
+fn models(transcript: &Transcript) -> String {
+    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
+    for Verdict { models, .. } in transcript.verdicts() {
+        named.insert("captioner", models.captioner.as_str());
+        named.insert("judge", models.judge.as_str());
+        if let Some(drafter) = &models.drafter {
+            named.insert("drafter", drafter.as_str());
+        }
+    }
+    let mut out = String::from("<h2>Models</h2>\n<dl class=\"models\">\n");
+    for (role, fingerprint) in named {
+        let _ = writeln!(out, "<dt>{role}</dt><dd><code>{}</code></dd>", Escaped(fingerprint));
+    }
+    out.push_str("</dl>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests;
