@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::seams::{self, ModelError};
 
 pub mod captioner;
+pub mod drafter;
 pub mod fetch;
 pub mod manifest;
 mod net;
@@ -65,7 +66,10 @@ fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {
 }
 
 fn drafter(config: &Config) -> Result<Box<dyn seams::Drafter>, ModelError> {
-    Err(weights::unusable("drafter", &config.dir, "this build has none"))
+    Ok(match config.drafter {
+        Drafter::Smollm2 => Box::new(drafter::SmolLm2::load(&config.dir.join("drafter"))?),
+        Drafter::Extractive => Box::new(drafter::Extractive::new()),
+    })
 }
 
 fn judge(config: &Config) -> Result<Box<dyn seams::Judge>, ModelError> {

@@ -9,6 +9,8 @@ mod bert;
 mod conv;
 mod deberta;
 mod encoder;
+pub(crate) mod gguf;
+pub(crate) mod llama;
 pub(super) mod map;
 mod math;
 pub(super) mod nanodet;
