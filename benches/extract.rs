@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use groundedvqa::domain::{StreamId, StreamTime, WallTime};
+use groundedvqa::seams::Origin;
 use groundedvqa::stop::Stop;
-use groundedvqa::video::{self, Origin, StreamConfig};
+use groundedvqa::video::{self, StreamConfig};
 
 const ROUNDS: usize = 3;
 const EXTRACTIONS: usize = 12;

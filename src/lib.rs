@@ -13,6 +13,7 @@
 //! crate to them.
 
 pub mod answer;
+pub mod app;
 pub mod bus;
 pub mod cli;
 pub mod config;

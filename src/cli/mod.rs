@@ -1,9 +1,97 @@
 //! The command line: one file a subcommand.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 64 bad configuration (systemd does not restart), 69 server
+//! unavailable, 70 wrong CPU.
 
 pub mod ask;
+mod check_config;
+mod cpu;
 pub mod demo;
 pub mod models;
+mod run;
 pub mod search;
 pub mod server;
 pub mod show;
 pub mod verify;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{self, ConfigError};
+
+/// sysexits.h EX_USAGE; the systemd unit knows it.
+const EXIT_CONFIG: u8 = 64;
+const EXIT_CPU: u8 = 70;
+
+/// Watches video, answers questions about it over NATS, and proves every claim against a freshly extracted frame.
+#[derive(Debug, Parser)]
+#[command(version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the daemon.
+    Run(ConfigArgs),
+    /// Check a configuration and say what it means, without running anything.
+    CheckConfig(ConfigArgs),
+    /// Ask a question and print the verified answer.
+    Ask(ask::AskArgs),
+    /// Have somebody else's claims verified.
+    Verify(verify::VerifyArgs),
+    /// Find moments by meaning.
+    Search(search::SearchArgs),
+    /// Fetch, verify or list the model files.
+    Models(models::Args),
+    /// Run the whole job on sample clips and show the verdicts.
+    Demo(demo::DemoArgs),
+}
+
+/// Where the configuration is.
+#[derive(Debug, clap::Args)]
+pub struct ConfigArgs {
+    /// The TOML file.
+    #[arg(long, short, default_value_os_t = config::default_path(), env = "GVQA_CONFIG")]
+    config: PathBuf,
+}
+
+/// Parses the arguments, runs the subcommand, prints an error once.
+pub fn main() -> ExitCode {
+    if let Err(error) = cpu::check() {
+        complain(&error.to_string());
+        return ExitCode::from(EXIT_CPU);
+    }
+    match dispatch(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            if error.is::<ConfigError>() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Run(args) => run::run(&args.config),
+        Command::CheckConfig(args) => check_config::run(&args.config),
+        Command::Models(args) => models::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Ask(args) => block_on(ask::run(args)),
+        Command::Verify(args) => block_on(verify::run(args)),
+        Command::Search(args) => block_on(search::run(args)),
+        Command::Demo(args) => block_on(demo::run(args)),
+    }
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Runtime::new()?.block_on(work)
+}
+
+fn complain(message: &str) {
+    // Without a stderr there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "groundedvqa: {message}");
+}

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
@@ -48,16 +49,21 @@ pub fn to_safetensors(onnx: &Path, out: &Path) -> Result<(), OnnxError> {
     drop(bytes);
     let tensors = model.graph.ok_or_else(|| OnnxError::Content("no graph".into()))?.weights()?;
 
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let part = tempfile::Builder::new().prefix("weights.").suffix(".part").tempfile_in(folder).map_err(file(folder))?;
     let views = tensors
         .iter()
         .map(|(name, tensor)| Ok((name.as_str(), TensorView::new(tensor.dtype, tensor.dims.clone(), &tensor.bytes)?)))
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
-    safetensors::serialize_to_file(views, None, part.path())?;
-    let written = part.reopen().map_err(file(out))?;
-    written.sync_all().map_err(file(out))?;
-    part.persist(out).map_err(|error| OnnxError::File { path: out.to_owned(), source: error.error })?;
+    let bytes = safetensors::serialize(views, None)?;
+    replace(out, &bytes).map_err(file(out))
+}
+
+/// Puts `bytes` at `path`, all of them or none.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut part = tempfile::Builder::new().prefix("weights.").suffix(".part").tempfile_in(folder)?;
+    part.write_all(bytes)?;
+    part.as_file().sync_all()?;
+    part.persist(path)?;
     Ok(())
 }
 

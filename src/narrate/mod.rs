@@ -51,7 +51,7 @@ use crate::stop::Stop;
 
 pub use board::{Board, DropReason, StreamStatus};
 pub use metrics::Metrics;
-pub use watch::{NarratorDied, Watching, watch};
+pub use watch::{NarratorDied, Watching, refuse, watch};
 
 /// What a narrator works with; shared by all streams.
 #[derive(Debug, Clone)]

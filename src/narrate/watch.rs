@@ -56,6 +56,27 @@ pub fn watch(
     watch_with(stream, open, deps, policy, Backoff::default())
 }
 
+/// Shows a stream that cannot be watched at all, with the reason, until somebody changes the configuration or the file.
+pub fn refuse(stream: StreamId, kind: StreamKind, reason: &str, deps: Deps) -> Watching {
+    deps.board.add(&stream, kind);
+    let teller = teller(stream, &deps);
+    let reason = reason.to_owned();
+    Watching(tokio::spawn(async move {
+        teller.state(StreamState::Failed, &reason);
+        Ok(())
+    }))
+}
+
+fn teller(stream: StreamId, deps: &Deps) -> Teller {
+    Teller {
+        metrics: deps.metrics.of(&stream),
+        stream,
+        board: deps.board.clone(),
+        events: deps.events.clone(),
+        stop: deps.stop.clone(),
+    }
+}
+
 pub(super) fn watch_with(
     stream: StreamId,
     open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
@@ -64,13 +85,7 @@ pub(super) fn watch_with(
     backoff: Backoff,
 ) -> Watching {
     deps.board.add(&stream, policy.kind);
-    let teller = Teller {
-        stream: stream.clone(),
-        board: deps.board.clone(),
-        metrics: deps.metrics.of(&stream),
-        events: deps.events.clone(),
-        stop: deps.stop.clone(),
-    };
+    let teller = teller(stream.clone(), &deps);
     let span = tracing::info_span!("narrate", %stream);
     Watching(tokio::spawn(live(open, deps, policy, backoff, teller).instrument(span)))
 }

@@ -27,16 +27,14 @@ mod source;
 mod stream;
 mod wiring;
 
-use std::time::Duration;
-
 use gstreamer as gst;
 
 pub use address::AddressError;
 pub use jpeg::{JpegError, to_jpeg};
 pub use stream::{Protocol, StreamConfig, StreamConfigError};
 
-use crate::domain::{StreamId, StreamKind, StreamTime, WallTime};
-use crate::seams::{EvidenceSource, FrameSource, SourceError};
+use crate::domain::{StreamId, StreamKind, WallTime};
+use crate::seams::{EvidenceSource, FrameSource, Origin, SourceError};
 use crate::stop::Stop;
 
 /// Why no video at all can be handled.
@@ -48,17 +46,6 @@ pub enum VideoError {
     /// Elements that every stream needs.
     #[error("{0}")]
     Missing(String),
-}
-
-/// Where a stream's clock starts and where to take it up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// The time of day at stream time zero.
-    pub epoch: WallTime,
-    /// The last frame that was dealt with in an earlier life.
-    pub after: Option<StreamTime>,
-    /// One frame per this much stream time.
-    pub sample_every: Duration,
 }
 
 /// Starts GStreamer and makes sure that the elements every file needs are there. May be called again.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Origin;
 use super::fault::Fault;
 use super::file;
 use super::picture::ToPicture;
@@ -10,6 +9,7 @@ use super::reader::{Decoded, Reader};
 use super::sampler::Sampler;
 use super::stream::StreamConfig;
 use crate::domain::{Frame, StreamId, StreamTime, WallTime};
+use crate::seams::Origin;
 use crate::seams::{FrameSource, SourceError};
 use crate::stop::Stop;
 

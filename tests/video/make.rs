@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use groundedvqa::domain::{Frame, StreamId, StreamTime, WallTime};
+use groundedvqa::seams::Origin;
 use groundedvqa::seams::{EvidenceSource, FrameSource, SourceError};
 use groundedvqa::stop::Stop;
-use groundedvqa::video::{self, Origin, StreamConfig};
+use groundedvqa::video::{self, StreamConfig};
 use gstreamer as gst;
 use gstreamer::prelude::*;
 

@@ -1,0 +1,21 @@
+//! `groundedvqa check-config`: everything that can be known about a configuration without running it.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::config::{self, Span};
+
+/// Loads and checks; prints one line a stream and where things are kept. Secrets are read, never shown.
+pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
+    let config = config::load(path)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: valid", path.display())?;
+    for (stream, settings) in &config.streams {
+        let every = Span(settings.sample_every().unwrap_or(config.daemon.sample_every.0));
+        writeln!(out, "  stream {stream}: {:?}, one frame every {every}", settings.kind())?;
+    }
+    writeln!(out, "  models in {}", config.models.dir.display())?;
+    writeln!(out, "  index at {}", config.index.path.display())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,122 @@
+//! From a file and the environment to a checked [`Config`].
+
+use std::path::Path;
+use std::time::Duration;
+
+use toml::Table;
+
+use super::environment::{Origins, overlay};
+use super::{Config, ConfigError};
+use crate::bus::BusError;
+
+/// More frames a second than this are video, not samples.
+const SHORTEST_SAMPLE: Duration = Duration::from_millis(10);
+
+/// Reads `path`, lays the environment over it, and checks the result.
+pub fn load(path: &Path) -> Result<Config, ConfigError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    parse(&text, path, std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))))
+}
+
+/// The same from text that was read from `path`, with `variables` as the environment.
+pub fn parse(
+    text: &str,
+    path: &Path,
+    variables: impl Iterator<Item = (String, String)>,
+) -> Result<Config, ConfigError> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+        path: path.to_path_buf(),
+        reason: error.to_string(),
+    })?;
+    let origins = overlay(&mut table, variables)?;
+    let config: Config = serde_path_to_error::deserialize(table).map_err(|error| {
+        let key = error.path().to_string();
+        refusal(path, &origins, &key, first_line(&error.into_inner().to_string()))
+    })?;
+    check(&config).map_err(|(key, reason)| refusal(path, &origins, &key, reason))?;
+    Ok(config)
+}
+
+fn refusal(path: &Path, origins: &Origins, key: &str, reason: String) -> ConfigError {
+    let origin = origins.iter().find(|(set, _)| *set == key || set.starts_with(&format!("{key}.")));
+    let origin =
+        origin.map_or_else(|| path.display().to_string(), |(_, variable)| format!("environment variable {variable}"));
+    ConfigError::Key { origin, key: key.to_owned(), reason }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// What types cannot say. Returns the key and the reason.
+fn check(config: &Config) -> Result<(), (String, String)> {
+    let refuse = |key: &str, reason: &str| Err((key.to_owned(), reason.to_owned()));
+    if config.streams.is_empty() {
+        return refuse("streams", "is empty: add at least one [streams.NAME] with a url");
+    }
+    if config.daemon.sample_every.0 < SHORTEST_SAMPLE {
+        return refuse(
+            "daemon.sample_every",
+            "is shorter than 10ms: write the time between two frames, such as \"5s\"",
+        );
+    }
+    config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
+    config.bus.check().map_err(|error| match error {
+        BusError::Key { key, reason } => (format!("bus.{key}"), reason),
+        other => ("bus".to_owned(), other.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "[streams.door]\nurl = 'test://ball?duration=10s'\n";
+
+    fn refused(text: &str, variables: &[(&str, &str)]) -> String {
+        let owned = variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        parse(text, Path::new("site.toml"), owned).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn the_smallest_configuration_is_one_stream() {
+        let config = parse(GOOD, Path::new("site.toml"), std::iter::empty()).expect("valid");
+        assert_eq!(config.streams.len(), 1);
+    }
+
+    #[test]
+    fn every_refusal_names_file_key_and_reason() {
+        let table = [
+            ("", "site.toml: streams: is empty"),
+            ("[streams.door]\nurl = 5\n", "site.toml: streams.door"),
+            ("[streams.'a.b']\nurl = 'x.mp4'\n", "a.b"),
+            ("[streams.door]\nurl = 'x.mp4'\nspeed = 1\n", "speed"),
+            ("[streams.door]\nurl = 'x.mp4'\n[answer]\nkk = 1\n", "site.toml: answer.kk"),
+            ("[streams.door]\nurl = 'x.mp4'\n[answer]\nk = 0\n", "site.toml: answer.k: must be"),
+            ("[streams.door]\nurl = 'x.mp4'\n[daemon]\nsample_every = '0s'\n", "daemon.sample_every: is shorter"),
+            (
+                "[streams.door]\nurl = 'x.mp4'\n[daemon]\ngrace = '5'\n",
+                "site.toml: daemon.grace: \"5\" is not a duration",
+            ),
+            ("[bus]\nprefix = 'a b'\n[streams.door]\nurl = 'x.mp4'\n", "bus.prefix"),
+            ("nonsense", "site.toml: is not TOML"),
+        ];
+        for (text, expected) in table {
+            let message = refused(text, &[]);
+            assert!(message.contains(expected), "{text:?} gave {message:?}, not {expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_variable_is_named_instead_of_the_file() {
+        let message = refused(GOOD, &[("GVQA__ANSWER__K", "many")]);
+        assert!(message.contains("environment variable GVQA__ANSWER__K: answer.k"), "{message}");
+    }
+
+    #[test]
+    fn a_refusal_shows_no_credentials() {
+        let message = refused("[streams.door]\nurl = 'rtsp://u:hunter2@cam/1'\nuser = 'u'\n", &[]);
+        assert!(!message.contains("hunter2"), "{message}");
+    }
+}

@@ -1,0 +1,96 @@
+//! The shipped configuration files are valid, and the commented default holds every key there is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Copies a shipped file with its secret files pointed at ones that exist, as on a real site.
+fn site(name: &str, dir: &Path) -> PathBuf {
+    let secret = dir.join("secret");
+    fs::write(&secret, "hunter2\n").expect("written");
+    let text = fs::read_to_string(root().join("config").join(name)).expect("shipped");
+    let lines = text.lines().map(|line| match line.split_once("password_file = ") {
+        Some((before, _)) => format!("{before}password_file = {secret:?}"),
+        None => line.to_owned(),
+    });
+    let path = dir.join(name);
+    fs::write(&path, lines.collect::<Vec<_>>().join("\n")).expect("written");
+    path
+}
+
+fn check_config(path: &Path) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_groundedvqa"))
+        .args(["check-config", "--config"])
+        .arg(path)
+        .output()
+        .expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn shipped_files_are_valid() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for name in ["groundedvqa.toml", "one-file.toml", "two-cameras.toml"] {
+        let (code, out, err) = check_config(&site(name, dir.path()));
+        assert_eq!(code, Some(0), "{name}: {err}");
+        assert!(out.contains("valid") && !out.contains("hunter2"), "{name}: {out}");
+    }
+}
+
+#[test]
+fn a_bad_file_exits_64_and_names_file_key_and_reason() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("site.toml");
+    fs::write(&path, "[streams.door]\nurl = 'test://ball'\n[bus]\nurll = 'x'\n").expect("written");
+    let (code, _, err) = check_config(&path);
+    assert_eq!(code, Some(64), "{err}");
+    assert!(err.contains("site.toml") && err.contains("urll"), "{err}");
+    let (code, _, err) = check_config(&dir.path().join("missing.toml"));
+    assert_eq!(code, Some(64), "{err}");
+    assert!(err.contains("missing.toml"), "{err}");
+}
+
+/// Fields of the structs that are read from configuration, found in their source.
+fn keys(file: &str, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("src").join(file)).expect("source");
+    let start = text.find(&format!("struct {name} {{")).unwrap_or_else(|| panic!("{file} has no struct {name}"));
+    let body = &text[start..start + text[start..].find("\n}").expect("ends")];
+    let fields = body.lines().filter_map(|line| {
+        let (field, _) = line.trim().split_once(": ")?;
+        let field = field.trim_start_matches("pub ").trim_start_matches("(super) ");
+        field.chars().all(|c| c.is_ascii_lowercase() || c == '_').then(|| field.to_owned())
+    });
+    fields.collect()
+}
+
+#[test]
+fn the_commented_default_holds_every_key() {
+    let default = fs::read_to_string(root().join("config/groundedvqa.toml")).expect("shipped");
+    let shown = |key: &str| {
+        default.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = ")))
+            || default.contains(&format!("[{key}"))
+    };
+    let mut checked = 0;
+    for (file, name) in [
+        ("config/mod.rs", "Config"),
+        ("config/mod.rs", "Daemon"),
+        ("video/stream.rs", "Raw"),
+        ("models/mod.rs", "Config"),
+        ("engine/mod.rs", "Config"),
+        ("index/mod.rs", "Config"),
+        ("answer/config.rs", "Config"),
+        ("bus/config.rs", "Config"),
+        ("telemetry/mod.rs", "Config"),
+    ] {
+        for key in keys(file, name) {
+            assert!(shown(&key), "config/groundedvqa.toml does not show {key} of {file}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "only {checked} keys were found in the source");
+}
