@@ -49,7 +49,7 @@ enum Command {
     /// Fetch, verify or list the model files.
     Models(models::Args),
     /// Run the whole job on sample clips and show the verdicts.
-    Demo(demo::DemoArgs),
+    Demo(demo::Args),
 }
 
 /// Where the configuration is.
