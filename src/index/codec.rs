@@ -10,12 +10,9 @@
 //! | 8, 8 | `at`, `until`: ns of stream time |
 //! | 8 | `wall`: ns since 1970 |
 //! | 4, 4 | captioner, embedder: numbers in the fingerprint table |
-//! | 2 | components of the vector |
-//! | 4 | bytes of the caption |
-//! | 2 each | the vector, f16 |
 //! | rest | the caption, UTF-8 |
-
-use half::f16;
+//!
+//! Its vector lies in a `block`.
 
 use super::StreamRecord;
 use crate::domain::{StreamKind, StreamTime, WallTime};
@@ -24,8 +21,6 @@ const MOMENT: u8 = 1;
 const RECORD: u8 = 1;
 /// Longest caption; far above anything a captioner says, and small enough that a row stays a few pages.
 pub(super) const MAX_CAPTION: usize = 16 << 10;
-/// Longest vector.
-pub(super) const MAX_COMPONENTS: usize = 8192;
 const ENDED: u8 = 1;
 const LIVE: u8 = 2;
 const HAS_LAST: u8 = 4;
@@ -58,37 +53,11 @@ pub(super) struct Row<'a> {
     pub(super) captioner: u32,
     pub(super) embedder: u32,
     pub(super) caption: &'a str,
-    pub(super) vector: Vector<'a>,
 }
 
-/// The stored form of an embedding: f16, little-endian.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Vector<'a>(&'a [u8]);
-
-impl Vector<'_> {
-    /// Number of components.
-    pub(super) fn len(self) -> usize {
-        self.0.len() / 2
-    }
-
-    /// The components as f16, into `out` which has room for exactly as many.
-    pub(super) fn copy_to(self, out: &mut [f16]) {
-        for (component, bytes) in out.iter_mut().zip(self.0.as_chunks::<2>().0) {
-            *component = f16::from_bits(u16::from_le_bytes(*bytes));
-        }
-    }
-}
-
-/// What a scan needs to know of a row before it reads the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) stream: u32,
-    pub(super) at: StreamTime,
-}
-
-/// A row's bytes. The caller keeps `caption` and `vector` within [`MAX_CAPTION`] and [`MAX_COMPONENTS`].
+/// A row's bytes. The caller keeps `caption` within [`MAX_CAPTION`].
 pub(super) fn encode_row(row: &Row<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64 + row.vector.0.len() + row.caption.len());
+    let mut bytes = Vec::with_capacity(64 + row.caption.len());
     bytes.push(MOMENT);
     bytes.extend(row.stream.to_le_bytes());
     bytes.extend(row.at.nanos().to_le_bytes());
@@ -96,21 +65,8 @@ pub(super) fn encode_row(row: &Row<'_>) -> Vec<u8> {
     bytes.extend(row.wall.nanos().to_le_bytes());
     bytes.extend(row.captioner.to_le_bytes());
     bytes.extend(row.embedder.to_le_bytes());
-    bytes.extend((row.vector.len() as u16).to_le_bytes());
-    bytes.extend((row.caption.len() as u32).to_le_bytes());
-    bytes.extend(row.vector.0);
     bytes.extend(row.caption.as_bytes());
     bytes
-}
-
-/// The stored form of a vector.
-pub(super) fn encode_vector(components: &[f32]) -> Vec<u8> {
-    components.iter().flat_map(|&component| f16::from_f32(component).to_le_bytes()).collect()
-}
-
-/// Wraps what [`encode_vector`] made.
-pub(super) fn vector(bytes: &[u8]) -> Vector<'_> {
-    Vector(bytes)
 }
 
 /// Reads a whole row.
@@ -121,19 +77,8 @@ pub(super) fn decode_row(bytes: &[u8]) -> Result<Row<'_>, CodecError> {
     let (at, until) = (reader.stream_time()?, reader.stream_time()?);
     let wall = reader.wall_time()?;
     let (captioner, embedder) = (reader.u32()?, reader.u32()?);
-    let components = u16::from_le_bytes(reader.array()?) as usize;
-    let caption_bytes = reader.u32()? as usize;
-    let vector = Vector(reader.bytes(2 * components)?);
-    let caption = reader.text(caption_bytes)?;
-    reader.end()?;
-    Ok(Row { stream, at, until, wall, captioner, embedder, caption, vector })
-}
-
-/// Reads only where a row belongs.
-pub(super) fn decode_place(bytes: &[u8]) -> Result<Place, CodecError> {
-    let mut reader = Reader(bytes);
-    reader.layout(MOMENT)?;
-    Ok(Place { stream: reader.u32()?, at: reader.stream_time()? })
+    let caption = reader.rest()?;
+    Ok(Row { stream, at, until, wall, captioner, embedder, caption })
 }
 
 /// A stream's number and record as bytes.
@@ -164,7 +109,7 @@ pub(super) fn decode_record(bytes: &[u8]) -> Result<(u32, StreamRecord), CodecEr
     let epoch = reader.wall_time()?;
     let moments = reader.u64()?;
     let last = reader.stream_time()?;
-    let identity = reader.text(reader.0.len())?.to_owned();
+    let identity = reader.rest()?.to_owned();
     if flags & HAS_IDENTITY == 0 && !identity.is_empty() {
         return Err(CodecError::Long(identity.len()));
     }
@@ -180,16 +125,10 @@ pub(super) fn decode_record(bytes: &[u8]) -> Result<(u32, StreamRecord), CodecEr
 }
 
 /// Reads fields off the front of a slice.
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn bytes(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
-        let (field, rest) = self.0.split_at_checked(count).ok_or(CodecError::Short)?;
-        self.0 = rest;
-        Ok(field)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
         let (field, rest) = self.0.split_first_chunk::<N>().ok_or(CodecError::Short)?;
         self.0 = rest;
         Ok(*field)
@@ -199,16 +138,16 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    fn u64(&mut self) -> Result<u64, CodecError> {
+    pub(super) fn u64(&mut self) -> Result<u64, CodecError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    fn layout(&mut self, known: u8) -> Result<(), CodecError> {
+    pub(super) fn layout(&mut self, known: u8) -> Result<(), CodecError> {
         let [layout] = self.array()?;
         if layout == known { Ok(()) } else { Err(CodecError::Layout(layout)) }
     }
 
-    fn stream_time(&mut self) -> Result<StreamTime, CodecError> {
+    pub(super) fn stream_time(&mut self) -> Result<StreamTime, CodecError> {
         let at = StreamTime::from_nanos(self.u64()?);
         if at <= StreamTime::MAX { Ok(at) } else { Err(CodecError::Time) }
     }
@@ -217,12 +156,8 @@ impl<'a> Reader<'a> {
         WallTime::from_nanos(i64::from_le_bytes(self.array()?)).map_err(|_| CodecError::Time)
     }
 
-    fn text(&mut self, count: usize) -> Result<&'a str, CodecError> {
-        std::str::from_utf8(self.bytes(count)?).map_err(|_| CodecError::Text)
-    }
-
-    fn end(&self) -> Result<(), CodecError> {
-        if self.0.is_empty() { Ok(()) } else { Err(CodecError::Long(self.0.len())) }
+    fn rest(&self) -> Result<&'a str, CodecError> {
+        std::str::from_utf8(self.0).map_err(|_| CodecError::Text)
     }
 }
 
@@ -256,18 +191,10 @@ mod tests {
         fn a_row_comes_back_as_it_was(
             stream in any::<u32>(), at in stream_time(), until in stream_time(), wall in wall_time(),
             captioner in any::<u32>(), embedder in any::<u32>(), caption in ".{0,200}",
-            components in proptest::collection::vec(-1.0f32..=1.0, 0..400),
         ) {
-            let stored = encode_vector(&components);
-            let row = Row { stream, at, until, wall, captioner, embedder, caption: &caption, vector: vector(&stored) };
+            let row = Row { stream, at, until, wall, captioner, embedder, caption: &caption };
             let bytes = encode_row(&row);
             prop_assert_eq!(decode_row(&bytes), Ok(row));
-            prop_assert_eq!(decode_place(&bytes), Ok(Place { stream, at }));
-            let mut read = vec![f16::ZERO; row.vector.len()];
-            row.vector.copy_to(&mut read);
-            for (read, component) in read.iter().zip(&components) {
-                prop_assert!((read.to_f32() - component).abs() <= 0.0005);
-            }
         }
 
         #[test]
@@ -282,21 +209,16 @@ mod tests {
                 *first = MOMENT;
             }
             let _ = decode_row(&bytes);
-            let _ = decode_place(&bytes);
             let _ = decode_record(&bytes);
         }
 
         #[test]
-        fn a_damaged_row_is_no_longer_the_same_row(caption in "[a-z]{1,40}", cut in any::<prop::sample::Index>()) {
-            let stored = encode_vector(&[0.6, 0.8]);
+        fn a_row_cut_short_is_an_error(cut in 0usize..37) {
             let (at, wall) = (StreamTime::from_nanos(5), WallTime::from_nanos(7).expect("a time"));
-            let row = Row { stream: 1, at, until: at, wall, captioner: 2, embedder: 3, caption: &caption, vector: vector(&stored) };
+            let row = Row { stream: 1, at, until: at, wall, captioner: 2, embedder: 3, caption: "Caf\u{e9}" };
             let bytes = encode_row(&row);
-            let short = &bytes[..cut.index(bytes.len())];
-            prop_assert_eq!(decode_row(short), Err(CodecError::Short));
-            let mut long = bytes.clone();
-            long.push(0);
-            prop_assert_eq!(decode_row(&long), Err(CodecError::Long(1)));
+            prop_assert_eq!(decode_row(&bytes[..cut]), Err(CodecError::Short));
+            prop_assert_eq!(decode_row(&bytes[..bytes.len() - 1]), Err(CodecError::Text));
         }
     }
 }

@@ -62,13 +62,15 @@ pub enum IndexError {
         /// The stream.
         stream: StreamId,
     },
-    /// There is a moment at this time already.
-    #[error("stream {stream} has a moment at {at} already")]
-    Duplicate {
+    /// Moments of a stream are stored in the order of time, each time once.
+    #[error("stream {stream} has a moment at {last} already, so none at {at} can follow")]
+    NotLater {
         /// The stream.
         stream: StreamId,
-        /// The time.
+        /// The time refused.
         at: StreamTime,
+        /// The time of the last moment.
+        last: StreamTime,
     },
     /// The stored vectors are of another embedder, so nothing can be compared with them.
     #[error(

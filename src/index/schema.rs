@@ -11,6 +11,8 @@ pub(super) const VERSION: u64 = 1;
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 /// Moment number to row; see `codec`.
 pub(super) const MOMENTS: TableDefinition<u64, &[u8]> = TableDefinition::new("moments");
+/// (stream number, ns of stream time of the first moment) to packed vectors; see `block`.
+pub(super) const VECTORS: TableDefinition<(u32, u64), &[u8]> = TableDefinition::new("vectors");
 /// (stream number, ns of stream time) to moment number.
 pub(super) const BY_TIME: TableDefinition<(u32, u64), u64> = TableDefinition::new("moments_by_time");
 /// Stream id to record; see `codec`.
@@ -29,6 +31,7 @@ pub(super) const EMBEDDER: &str = "embedder";
 pub(super) struct Tables<'txn> {
     pub(super) meta: Table<'txn, &'static str, u64>,
     pub(super) moments: Table<'txn, u64, &'static [u8]>,
+    pub(super) vectors: Table<'txn, (u32, u64), &'static [u8]>,
     pub(super) by_time: Table<'txn, (u32, u64), u64>,
     pub(super) streams: Table<'txn, &'static str, &'static [u8]>,
     pub(super) fingerprints: Table<'txn, u32, &'static str>,
@@ -40,6 +43,7 @@ impl<'txn> Tables<'txn> {
         Ok(Self {
             meta: transaction.open_table(META)?,
             moments: transaction.open_table(MOMENTS)?,
+            vectors: transaction.open_table(VECTORS)?,
             by_time: transaction.open_table(BY_TIME)?,
             streams: transaction.open_table(STREAMS)?,
             fingerprints: transaction.open_table(FINGERPRINTS)?,

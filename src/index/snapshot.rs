@@ -1,15 +1,15 @@
 //! Reading: everything here happens inside one short read transaction and returns owned values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable as _};
 
+use super::block::{Block, Query};
 use super::codec::{self, CodecError};
-use super::scan::{Query, Way, way};
-use super::schema::{BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS};
-use super::top::Top;
+use super::schema::{BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
+use super::top::{Scored, Top};
 use super::{IndexError, Neighbours, Scope, StreamRecord};
-use crate::domain::{Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime};
+use crate::domain::{Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime, Window};
 
 impl From<CodecError> for IndexError {
     fn from(error: CodecError) -> Self {
@@ -21,43 +21,27 @@ impl From<CodecError> for IndexError {
 pub(super) struct Snapshot {
     transaction: ReadTransaction,
     moments: ReadOnlyTable<u64, &'static [u8]>,
+    vectors: ReadOnlyTable<(u32, u64), &'static [u8]>,
     by_time: ReadOnlyTable<(u32, u64), u64>,
-}
-
-/// The numbers of one stream's moments in a window.
-struct Selection {
-    stream: u32,
-    ids: Vec<u64>,
 }
 
 impl Snapshot {
     pub(super) fn new(transaction: ReadTransaction) -> Result<Self, IndexError> {
         let moments = transaction.open_table(MOMENTS)?;
+        let vectors = transaction.open_table(VECTORS)?;
         let by_time = transaction.open_table(BY_TIME)?;
-        Ok(Self { transaction, moments, by_time })
+        Ok(Self { transaction, moments, vectors, by_time })
     }
 
     /// The `k` moments of the scope nearest to the query, best first.
     pub(super) fn search(&self, query: &Embedding, scope: &Scope, k: usize) -> Result<Vec<Hit>, IndexError> {
-        let selections = self.select(scope)?;
         let mut query = Query::new(query.as_slice());
         let mut top = Top::new(k);
-        let mut offer = |id: u64, row: &codec::Row<'_>| {
-            if let Some(score) = query.cosine(row.vector) {
-                top.offer(id, score);
-            }
-        };
-        let first = selections.iter().flat_map(|selection| &selection.ids).min();
-        let last = selections.iter().flat_map(|selection| &selection.ids).max();
-        if let (Some(&first), Some(&last)) = (first, last) {
-            let selected = selections.iter().map(|selection| selection.ids.len() as u64).sum();
-            match way(selected, last - first + 1) {
-                Way::Walk => self.walk(first, last, &selections, scope, &mut offer)?,
-                Way::Fetch => self.fetch(&selections, &mut offer)?,
-            }
+        for stream in self.numbers(&scope.streams)? {
+            self.scan(stream, scope.window, &mut query, &mut top)?;
         }
         let names = self.names()?;
-        let hit = |found: super::top::Scored| Ok(Hit { moment: self.moment(found.id, &names)?, score: found.score });
+        let hit = |found: Scored| Ok(Hit { moment: self.moment(found.id, &names)?, score: found.score });
         top.into_sorted().into_iter().map(hit).collect()
     }
 
@@ -65,12 +49,13 @@ impl Snapshot {
     /// time of day.
     pub(super) fn moments(&self, scope: &Scope, limit: usize, newest_first: bool) -> Result<Vec<Moment>, IndexError> {
         let names = self.names()?;
+        let (from, to) = (scope.window.from().nanos(), scope.window.to().nanos());
         let mut found = Vec::new();
-        for selection in self.select(scope)? {
-            let ids: Box<dyn Iterator<Item = &u64>> =
-                if newest_first { Box::new(selection.ids.iter().rev()) } else { Box::new(selection.ids.iter()) };
-            for &id in ids.take(limit) {
-                found.push(self.moment(id, &names)?);
+        for stream in self.numbers(&scope.streams)? {
+            let mut rows = self.by_time.range((stream, from)..=(stream, to))?;
+            let next = || if newest_first { rows.next_back() } else { rows.next() };
+            for row in std::iter::from_fn(next).take(limit) {
+                found.push(self.moment(row?.1.value(), &names)?);
             }
         }
         if scope.streams.len() > 1 {
@@ -117,44 +102,31 @@ impl Snapshot {
         Ok(record.map(|bytes| codec::decode_record(bytes.value())).transpose()?)
     }
 
-    fn select(&self, scope: &Scope) -> Result<Vec<Selection>, IndexError> {
-        let (from, to) = (scope.window.from().nanos(), scope.window.to().nanos());
-        let mut selections = Vec::new();
-        for stream in &scope.streams {
-            let Some((number, _)) = self.find(stream)? else { continue };
-            if selections.iter().any(|other: &Selection| other.stream == number) {
-                continue;
-            }
-            let rows = self.by_time.range((number, from)..=(number, to))?;
-            let ids = rows.map(|row| Ok(row?.1.value())).collect::<Result<Vec<_>, IndexError>>()?;
-            selections.push(Selection { stream: number, ids });
+    /// The numbers of those streams that are known, each once.
+    fn numbers(&self, streams: &[StreamId]) -> Result<BTreeSet<u32>, IndexError> {
+        let mut numbers = BTreeSet::new();
+        for stream in streams {
+            numbers.extend(self.find(stream)?.map(|(number, _)| number));
         }
-        Ok(selections)
+        Ok(numbers)
     }
 
-    fn walk(
-        &self,
-        first: u64,
-        last: u64,
-        selections: &[Selection],
-        scope: &Scope,
-        offer: &mut impl FnMut(u64, &codec::Row<'_>),
-    ) -> Result<(), IndexError> {
-        for row in self.moments.range(first..=last)? {
-            let (id, bytes) = row?;
-            let place = codec::decode_place(bytes.value())?;
-            let is_meant = selections.iter().any(|selection| selection.stream == place.stream);
-            if is_meant && scope.window.contains(place.at) {
-                offer(id.value(), &codec::decode_row(bytes.value())?);
+    /// Offers every moment of one stream inside the window.
+    fn scan(&self, stream: u32, window: Window, query: &mut Query, top: &mut Top) -> Result<(), IndexError> {
+        let (from, to) = (window.from().nanos(), window.to().nanos());
+        // The window may begin in the middle of a block.
+        let first = self.vectors.range((stream, 0)..=(stream, from))?.next_back().transpose()?;
+        let first = first.map_or(from, |(key, _)| key.value().1);
+        for block in self.vectors.range((stream, first)..=(stream, to))? {
+            let (_, bytes) = block?;
+            for entry in Block::decode(bytes.value())?.entries() {
+                let entry = entry?;
+                if window.contains(entry.at)
+                    && let Some(score) = query.cosine(entry)
+                {
+                    top.offer(entry.id, score);
+                }
             }
-        }
-        Ok(())
-    }
-
-    fn fetch(&self, selections: &[Selection], offer: &mut impl FnMut(u64, &codec::Row<'_>)) -> Result<(), IndexError> {
-        for &id in selections.iter().flat_map(|selection| &selection.ids) {
-            let bytes = self.moments.get(id)?.ok_or_else(|| missing(id))?;
-            offer(id, &codec::decode_row(bytes.value())?);
         }
         Ok(())
     }

@@ -115,14 +115,15 @@ async fn a_search_agrees_with_comparing_everything() {
     let mut all = Vec::new();
     for at in 0..300 {
         let name = ["a", "b", "c"][random.usize(..3)];
-        let new = moment(name, f64::from(at), random.f32() * 6.28);
+        // Long enough for several blocks a stream.
+        let embedding = Embedding::new((0..384).map(|_| random.f32() - 0.5).collect());
+        let new = NewMoment { embedding, ..moment(name, f64::from(at), 0.0) };
         all.push(new.clone());
         index.append(new).await.expect("appends");
     }
-    // A wide and a narrow window: one walks over the rows, the other fetches them.
-    for (from, to) in [(0.0, 300.0), (100.0, 104.0), (250.0, 400.0)] {
+    for (from, to) in [(0.0, 300.0), (100.0, 104.0), (250.0, 400.0), (299.0, 300.0)] {
         let window = Window::new(seconds(from), seconds(to)).expect("ordered");
-        let query = direction(random.f32() * 6.28);
+        let query = Embedding::new((0..384).map(|_| random.f32() - 0.5).collect());
         let mut due: Vec<_> = all.iter().filter(|m| window.contains(m.at) && m.stream.as_str() != "b").collect();
         due.sort_by(|x, y| query.cosine(&y.embedding).total_cmp(&query.cosine(&x.embedding)));
         let scope = Scope { streams: vec![stream("a"), stream("c")], window };
@@ -137,7 +138,7 @@ async fn a_search_agrees_with_comparing_everything() {
 #[tokio::test]
 async fn moments_come_by_time_from_either_end() {
     let index = memory(&["a", "b"]).await;
-    for (name, at) in [("a", 3.0), ("a", 1.0), ("b", 2.0), ("a", 5.0)] {
+    for (name, at) in [("a", 1.0), ("a", 3.0), ("b", 2.0), ("a", 5.0)] {
         index.append(moment(name, at, 0.0)).await.expect("appends");
     }
     let read = async |streams: &[&str], limit, newest_first| {
@@ -172,8 +173,10 @@ async fn neighbours_are_of_the_same_stream() {
 async fn what_does_not_belong_is_refused() {
     let index = memory(&["a"]).await;
     index.append(moment("a", 1.0, 0.0)).await.expect("appends");
-    let twice = index.append(moment("a", 1.0, 0.5)).await;
-    assert_eq!(twice, Err(IndexError::Duplicate { stream: stream("a"), at: seconds(1.0) }));
+    for at in [1.0, 0.5] {
+        let refused = IndexError::NotLater { stream: stream("a"), at: seconds(at), last: seconds(1.0) };
+        assert_eq!(index.append(moment("a", at, 0.5)).await, Err(refused));
+    }
     let unknown = index.append(moment("b", 1.0, 0.0)).await;
     assert_eq!(unknown, Err(IndexError::UnknownStream { stream: stream("b") }));
     assert_eq!(index.mark_ended(&stream("b")).await, Err(IndexError::UnknownStream { stream: stream("b") }));

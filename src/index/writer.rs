@@ -10,7 +10,8 @@ use redb::ReadableTable as _;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
-use super::codec::{self, MAX_CAPTION, MAX_COMPONENTS, Row};
+use super::block::{self, MAX_COMPONENTS};
+use super::codec::{self, MAX_CAPTION, Row};
 use super::error::describe;
 use super::schema::{EMBEDDER, NEXT_MOMENT, Tables, begin};
 use super::store::Store;
@@ -197,14 +198,12 @@ fn append(tables: &mut Tables<'_>, moment: NewMoment) -> Result<Moment, IndexErr
     let Some((number, mut record)) = find(tables, &moment.stream)? else {
         return Err(IndexError::UnknownStream { stream: moment.stream });
     };
-    let key = (number, moment.at.nanos());
-    if tables.by_time.get(key)?.is_some() {
-        return Err(IndexError::Duplicate { stream: moment.stream, at: moment.at });
+    if let Some(last) = record.last.filter(|&last| moment.at <= last) {
+        return Err(IndexError::NotLater { stream: moment.stream, at: moment.at, last });
     }
     let embedder = claim_embedder(tables, &moment.embedder)?;
     let captioner = fingerprint_number(tables, &moment.captioner)?;
     let id = tables.meta.get(NEXT_MOMENT)?.map_or(0, |next| next.value());
-    let stored = codec::encode_vector(moment.embedding.as_slice());
     let row = codec::encode_row(&Row {
         stream: number,
         at: moment.at,
@@ -213,15 +212,27 @@ fn append(tables: &mut Tables<'_>, moment: NewMoment) -> Result<Moment, IndexErr
         captioner,
         embedder,
         caption: moment.caption.as_str(),
-        vector: codec::vector(&stored),
     });
     tables.moments.insert(id, row.as_slice())?;
-    tables.by_time.insert(key, id)?;
+    tables.by_time.insert((number, moment.at.nanos()), id)?;
+    append_vector(tables, number, id, &moment)?;
     tables.meta.insert(NEXT_MOMENT, id + 1)?;
     record.moments += 1;
-    record.last = record.last.max(Some(moment.at));
+    record.last = Some(moment.at);
     tables.streams.insert(moment.stream.as_str(), codec::encode_record(number, &record).as_slice())?;
     Ok(stored_moment(MomentId(id), moment))
+}
+
+/// Adds to the stream's last block, or starts a new one.
+fn append_vector(tables: &mut Tables<'_>, stream: u32, id: u64, moment: &NewMoment) -> Result<(), IndexError> {
+    let vector = moment.embedding.as_slice();
+    let mut grown = None;
+    if let Some((key, bytes)) = tables.vectors.range((stream, 0)..=(stream, u64::MAX))?.next_back().transpose()? {
+        grown = block::grow(bytes.value(), id, moment.at, vector)?.map(|bytes| (key.value(), bytes));
+    }
+    let (key, bytes) = grown.unwrap_or_else(|| ((stream, moment.at.nanos()), block::start(id, moment.at, vector)));
+    tables.vectors.insert(key, bytes.as_slice())?;
+    Ok(())
 }
 
 fn end(tables: &mut Tables<'_>, stream: &StreamId) -> Result<(), IndexError> {

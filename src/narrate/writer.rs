@@ -50,7 +50,7 @@ fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
     match (error, kind) {
         (FrameError::Engine(EngineError::Model(ModelError::Input { .. })), _)
         | (FrameError::Index(IndexError::TooLarge { .. }), _) => Remedy::Skip(DropReason::Refused),
-        (FrameError::Index(IndexError::Duplicate { .. }), _) => Remedy::Skip(DropReason::Late),
+        (FrameError::Index(IndexError::NotLater { .. }), _) => Remedy::Skip(DropReason::Late),
         (FrameError::Index(_), _) | (FrameError::Engine(EngineError::Model(ModelError::Stopped)), _) => Remedy::Fail,
         (FrameError::Engine(_), StreamKind::Live) => Remedy::Skip(DropReason::Model),
         (FrameError::Engine(_), StreamKind::File) if tries < TRIES => Remedy::Retry,
@@ -171,7 +171,8 @@ mod tests {
         let run = || model(ModelError::Run { model: "captioner".into(), reason: "no memory".into() });
         let input = || model(ModelError::Input { model: "captioner".into(), reason: "no pixels".into() });
         let stream = StreamId::new("a").expect("valid");
-        let duplicate = FrameError::Index(IndexError::Duplicate { stream: stream.clone(), at: StreamTime::ZERO });
+        let (at, last) = (StreamTime::ZERO, StreamTime::ZERO);
+        let late = FrameError::Index(IndexError::NotLater { stream: stream.clone(), at, last });
         let large = FrameError::Index(IndexError::TooLarge { stream, reason: "a novel".into() });
         let disk = || FrameError::Index(IndexError::Storage { reason: "full".into() });
         let (file, live) = (StreamKind::File, StreamKind::Live);
@@ -186,7 +187,7 @@ mod tests {
             (model(ModelError::Stopped), live, 1, Remedy::Fail),
             (disk(), file, 1, Remedy::Fail),
             (disk(), live, 1, Remedy::Fail),
-            (duplicate, live, 1, Remedy::Skip(DropReason::Late)),
+            (late, live, 1, Remedy::Skip(DropReason::Late)),
             (large, file, 1, Remedy::Skip(DropReason::Refused)),
         ] {
             assert_eq!(remedy(&error, kind, tries), due, "{error:?}, {kind:?}, try {tries}");
