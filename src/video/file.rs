@@ -1,7 +1,7 @@
 //! What can be said of a file without decoding it, and how exactly it can be sought.
 
 use std::fs::Metadata;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -27,9 +27,31 @@ const ORDERED_DECODERS: [&str; 8] = [
 /// AVI only counts pictures; where the codec reorders them (MPEG-4, H.264 with B pictures) the decoder labels them
 /// differently after a seek, one off. Transport streams and bare elementary streams have no index. Those are read from
 /// the beginning: slow, and right.
-pub(super) fn seeks_exactly(plugged: &[String]) -> bool {
+///
+/// An AVI without an index (the end, where it stands, was cut off) is sought as if every picture were a key frame, which
+/// gives torn ones.
+pub(super) fn seeks_exactly(address: &Address, plugged: &[String]) -> bool {
     let has = |names: &[&str]| plugged.iter().any(|name| names.contains(&name.as_str()));
-    has(&TIMED_DEMUXERS) || (has(&["avidemux"]) && has(&ORDERED_DECODERS))
+    let Address::File(path) = address else { return false };
+    has(&TIMED_DEMUXERS) || (has(&["avidemux"]) && has(&ORDERED_DECODERS) && has_avi_index(path).unwrap_or(false))
+}
+
+/// Walks the chunks of a RIFF file up to a complete `idx1`.
+fn has_avi_index(path: &Path) -> std::io::Result<bool> {
+    let mut file = std::fs::File::open(path)?;
+    let end = file.metadata()?.len();
+    let mut at = 12;
+    file.seek(SeekFrom::Start(at))?;
+    let mut head = [0; 8];
+    while file.read_exact(&mut head).is_ok() {
+        let [a, b, c, d, size @ ..] = head;
+        let next = at + 8 + u64::from(u32::from_le_bytes(size)).next_multiple_of(2);
+        if &[a, b, c, d] == b"idx1" {
+            return Ok(next > at + 8 && next <= end);
+        }
+        at = file.seek(SeekFrom::Start(next))?;
+    }
+    Ok(false)
 }
 
 /// Refuses what cannot be a video file before GStreamer does so less clearly. Other addresses pass.
@@ -76,21 +98,32 @@ mod tests {
 
     #[test]
     fn exactness_depends_on_container_and_codec() {
-        let table: &[(&[&str], bool)] = &[
-            (&["typefind", "qtdemux", "multiqueue", "h264parse", "avdec_h264"], true),
-            (&["matroskademux", "avdec_vp8"], true),
-            (&["avidemux", "avdec_msmpeg4"], true),
-            (&["avidemux", "avdec_cinepak"], true),
-            (&["avidemux", "mpeg4videoparse", "avdec_mpeg4"], false),
-            (&["avidemux", "h264parse", "avdec_h264"], false),
-            (&["tsdemux", "h264parse", "avdec_h264"], false),
-            (&["h264parse", "avdec_h264"], false),
-            (&["avdec_cinepak"], false),
-            (&[], false),
+        let dir = tempfile::tempdir().expect("a directory");
+        let avi = |name: &str, tail: &[u8]| {
+            let path = dir.path().join(name);
+            let movi = b"RIFF\x64\0\0\0AVI LIST\x04\0\0\0hdrlLIST\x05\0\0\0movi!\0";
+            std::fs::write(&path, [&movi[..], tail].concat()).expect("is written");
+            Address::File(path)
+        };
+        let (whole, cut) = (avi("whole", b"idx1\x02\0\0\0ab"), avi("cut", b"idx1\x02\0\0\0a"));
+        let bare = avi("bare", b"");
+        let table: &[(&Address, &[&str], bool)] = &[
+            (&bare, &["typefind", "qtdemux", "multiqueue", "h264parse", "avdec_h264"], true),
+            (&bare, &["matroskademux", "avdec_vp8"], true),
+            (&whole, &["avidemux", "avdec_msmpeg4"], true),
+            (&whole, &["avidemux", "avdec_cinepak"], true),
+            (&cut, &["avidemux", "avdec_cinepak"], false),
+            (&bare, &["avidemux", "avdec_cinepak"], false),
+            (&whole, &["avidemux", "mpeg4videoparse", "avdec_mpeg4"], false),
+            (&whole, &["avidemux", "h264parse", "avdec_h264"], false),
+            (&whole, &["tsdemux", "h264parse", "avdec_h264"], false),
+            (&whole, &["h264parse", "avdec_h264"], false),
+            (&whole, &["avdec_cinepak"], false),
+            (&whole, &[], false),
         ];
-        for (plugged, exact) in table {
+        for (address, plugged, exact) in table {
             let plugged: Vec<String> = plugged.iter().map(|&name| name.to_owned()).collect();
-            assert_eq!(seeks_exactly(&plugged), *exact, "{plugged:?}");
+            assert_eq!(seeks_exactly(address, &plugged), *exact, "{address} {plugged:?}");
         }
     }
 

@@ -44,7 +44,9 @@ impl ToPicture {
     ) -> Result<(&gst_video::VideoConverter, &gst_video::VideoInfo), String> {
         if self.plan.as_ref().is_none_or(|(source, ..)| *source != info) {
             let target = gst_video::VideoInfo::builder(gst_video::VideoFormat::Rgb, info.width(), info.height())
+                // The converter refuses to change these.
                 .interlace_mode(info.interlace_mode())
+                .fps(info.fps())
                 .build()
                 .map_err(|error| error.to_string())?;
             let converter = gst_video::VideoConverter::new(&info, &target, None)

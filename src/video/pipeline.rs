@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gstreamer as gst;
+use gstreamer::glib;
 use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
@@ -15,8 +16,8 @@ use super::fault::{self, Fault};
 /// Name of the message with which the wiring says that no pad carries video.
 pub(super) const NO_VIDEO: &str = "gvqa-no-video";
 
-/// Factory names of the elements that were plugged, in order.
-pub(super) type Plugged = Arc<Mutex<Vec<String>>>;
+/// The elements that were plugged, in order.
+pub(super) type Plugged = Arc<Mutex<Vec<glib::WeakRef<gst::Element>>>>;
 
 /// Set to `Null` when dropped.
 pub(super) struct Pipeline {
@@ -46,7 +47,22 @@ impl Pipeline {
 
     /// Factory names of the elements that were plugged so far.
     pub(super) fn plugged(&self) -> Vec<String> {
-        self.plugged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.elements().filter_map(|element| Some(element.factory()?.name().to_string())).collect()
+    }
+
+    /// Whether a demuxer has stopped reading without having found a stream. It says so on the bus as well, but decodebin
+    /// (1.22) swallows what an element says while it is being plugged.
+    pub(super) fn gave_up(&self) -> bool {
+        self.elements().any(|element| {
+            let demuxer = element.factory().is_some_and(|factory| factory.has_type(gst::ElementFactoryType::DEMUXER));
+            let paused = element.static_pad("sink").is_some_and(|pad| pad.task_state() == gst::TaskState::Paused);
+            demuxer && paused && element.num_src_pads() == 0
+        })
+    }
+
+    fn elements(&self) -> impl Iterator<Item = gst::Element> {
+        let plugged = self.plugged.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        plugged.into_iter().filter_map(|element| element.upgrade())
     }
 
     /// The length that the container claims.

@@ -149,6 +149,11 @@ impl Reader {
                 Err(fault) if ended || !self.may_follow(since.elapsed()) => return Err(fault),
                 Err(_) => {}
             }
+            if !self.pulled && self.pipeline.gave_up() {
+                // What the bus says is better, if it came meanwhile.
+                self.pipeline.check()?;
+                return Err(Fault::Undecodable("there is no stream in it that can be played".to_owned()));
+            }
             if since.elapsed() >= patience {
                 return Err(Fault::Silent(patience));
             }

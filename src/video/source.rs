@@ -50,7 +50,7 @@ impl FileSource {
         let mut reader = Reader::open_file(config, stop, config.stall_timeout).map_err(failed)?;
         let sampler = Sampler::new(origin.sample_every, origin.after);
         let due = sampler.next_due() - SEEK_LEAD;
-        if due > StreamTime::ZERO && file::seeks_exactly(&reader.plugged()) && !reader.seek(due) {
+        if due > StreamTime::ZERO && file::seeks_exactly(&config.address, &reader.plugged()) && !reader.seek(due) {
             tracing::debug!(%stream, "the file cannot be sought: it is read from its beginning");
         }
         reader.play().map_err(failed)?;

@@ -1,13 +1,12 @@
 //! A stream's section of the configuration, validated when it is read.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::address::{Address, AddressError};
 use super::file;
-use crate::config::Span;
+use crate::config::{SecretFile, Span};
 use crate::domain::{StreamId, StreamKind, WallTime};
 use crate::seams::SourceError;
 use crate::secret::Secret;
@@ -69,7 +68,7 @@ struct Raw {
     #[serde(default)]
     password: Option<Secret>,
     #[serde(default)]
-    password_file: Option<PathBuf>,
+    password_file: Option<SecretFile>,
     #[serde(default)]
     starts_at: Option<WallTime>,
     #[serde(default)]
@@ -108,7 +107,7 @@ pub struct StreamConfig {
 enum Password {
     None,
     Here(Secret),
-    File(PathBuf),
+    File(SecretFile),
 }
 
 impl TryFrom<Raw> for StreamConfig {
@@ -141,7 +140,7 @@ impl TryFrom<Raw> for StreamConfig {
 fn credentials(
     user: Option<String>,
     password: Option<Secret>,
-    file: Option<PathBuf>,
+    file: Option<SecretFile>,
 ) -> Result<(Option<String>, Password), StreamConfigError> {
     match (user, password, file) {
         (None, None, None) => Ok((None, Password::None)),
@@ -216,10 +215,9 @@ impl StreamConfig {
         match &self.password {
             Password::None => Ok(None),
             Password::Here(password) => Ok(Some((user, password.clone()))),
-            Password::File(path) => {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| format!("the password file {} cannot be read: {error}", path.display()))?;
-                Ok(Some((user, Secret::new(text.trim_end_matches(['\r', '\n'])))))
+            Password::File(file) => {
+                let password = file.read().map_err(|error| format!("the password: {error}"))?;
+                Ok(Some((user, password)))
             }
         }
     }
@@ -227,4 +225,54 @@ impl StreamConfig {
 
 fn at_least(key: &'static str, value: Duration, least: Duration) -> Result<(), StreamConfigError> {
     if value < least { Err(StreamConfigError::TooShort { key, least: Span(least) }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<StreamConfig, String> {
+        toml::from_str(text).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn a_section_needs_no_more_than_an_address() {
+        let config = parsed("url = \"rtsp://h/live\"").expect("is complete");
+        assert_eq!((config.kind(), config.protocol, config.sample_every()), (StreamKind::Live, Protocol::Tcp, None));
+        assert_eq!(config.stall_timeout, Duration::from_secs(10));
+        let config = parsed("url = \"a.mp4\"\nstarts_at = \"2026-09-21T14:13:20Z\"\nsample_every = \"250ms\"");
+        let config = config.expect("is complete");
+        assert_eq!((config.kind(), config.sample_every()), (StreamKind::File, Some(Duration::from_millis(250))));
+        let epoch = WallTime::from_nanos(0).expect("in range");
+        assert_eq!(config.beginning(epoch).nanos(), 1_790_000_000_000_000_000);
+    }
+
+    #[test]
+    fn contradictions_and_unknown_keys_are_refused_without_secrets() {
+        let table = [
+            ("", "missing field `url`"),
+            ("url = \"a.mp4\"\nurls = 1", "unknown field `urls`"),
+            ("url = \"ftp://u:hunter2@h/x\"", "scheme"),
+            ("url = \"rtsp://u:hunter2@h/x\"\nuser = \"u\"", "keep one"),
+            ("url = \"rtsp://h/x\"\nuser = \"u\"", "needs password"),
+            ("url = \"rtsp://h/x\"\npassword = \"hunter2\"", "needs password"),
+            ("url = \"rtsp://h/x\"\nuser = \"u\"\npassword = \"hunter2\"\npassword_file = \"p\"", "both set"),
+            ("url = \"a.mp4\"\nuser = \"u\"\npassword = \"hunter2\"", "only rtsp and http"),
+            ("url = \"rtsp://h/x\"\nstarts_at = \"2026-09-21T14:13:20Z\"", "belongs to files"),
+            ("url = \"a.mp4\"\nsample_every = \"1ms\"", "sample_every must be at least 10ms"),
+            ("url = \"a.mp4\"\nstall_timeout = \"0s\"", "stall_timeout must be at least 100ms"),
+            ("url = \"rtsp://h/x\"\nprotocol = \"sctp\"", "unknown variant `sctp`"),
+        ];
+        for (text, part) in table {
+            let error = parsed(text).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_config_does_not_print_its_password() {
+        let shown = format!("{:?}", StreamConfig::new("rtsp://cam:hunter2@h/live").expect("is an address"));
+        assert!(shown.contains("rtsp://h/live") && !shown.contains("hunter2"), "{shown}");
+    }
 }

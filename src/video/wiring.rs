@@ -102,9 +102,7 @@ fn stamp_arrivals(sink: &gst_app::AppSink, clock: LiveClock) {
 fn remember_plugged(pipeline: &gst::Pipeline, plugged: &Plugged) {
     let plugged = Arc::clone(plugged);
     pipeline.connect_deep_element_added(move |_, _, element| {
-        if let Some(factory) = element.factory() {
-            plugged.lock().unwrap_or_else(PoisonError::into_inner).push(factory.name().to_string());
-        }
+        plugged.lock().unwrap_or_else(PoisonError::into_inner).push(element.downgrade());
     });
 }
 
