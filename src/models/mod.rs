@@ -10,7 +10,9 @@ use crate::seams::{self, ModelError};
 
 pub mod captioner;
 pub mod drafter;
+pub mod embedder;
 pub mod fetch;
+pub mod judge;
 pub mod manifest;
 mod net;
 pub mod onnx;
@@ -62,7 +64,7 @@ fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {
 }
 
 fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {
-    Err(weights::unusable("embedder", &config.dir, "this build has none"))
+    Ok(Box::new(embedder::MiniLm::load(&config.dir.join("embedder"))?))
 }
 
 fn drafter(config: &Config) -> Result<Box<dyn seams::Drafter>, ModelError> {
@@ -73,5 +75,5 @@ fn drafter(config: &Config) -> Result<Box<dyn seams::Drafter>, ModelError> {
 }
 
 fn judge(config: &Config) -> Result<Box<dyn seams::Judge>, ModelError> {
-    Err(weights::unusable("judge", &config.dir, "this build has none"))
+    Ok(Box::new(judge::NliJudge::load(&config.dir.join("judge"))?))
 }

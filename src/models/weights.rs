@@ -20,6 +20,11 @@ pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelErro
     }
 }
 
+/// A computation that failed.
+pub(super) fn failed(model: &str, why: impl Display) -> ModelError {
+    ModelError::Run { model: model.to_owned(), reason: why.to_string() }
+}
+
 /// The whole of a file.
 pub(super) fn read(model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
     fs::read(path).map_err(|error| unusable(model, path, error))

@@ -18,8 +18,8 @@ mod ops;
 mod packed;
 
 pub(super) use bert::Bert;
-pub(super) use deberta::Deberta;
-pub(super) use packed::Packed;
+pub(super) use deberta::{Deberta, LONGEST};
+pub(super) use packed::{Packed, runs};
 
 /// Sizes the thread pool that candle's and our own kernels share; 0 is one thread a core. Only the first call counts:
 /// the pool belongs to the process.
