@@ -232,3 +232,35 @@ async fn a_disk_without_sync_is_caught_by_this_test() {
     drop(platter);
     assert!(read_back(bytes).await.is_ok_and(|found| found.len() < acknowledged.len()));
 }
+
+#[tokio::test]
+async fn a_damaged_file_gives_values_or_errors() {
+    let disk = Disk::default();
+    assert_eq!(store_until_it_fails(&disk).await.len(), MOMENTS as usize);
+    let sound = disk.platter().written.clone();
+    let filled: Vec<_> = (0..sound.len()).filter(|&at| sound[at] != 0).collect();
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut refused = 0;
+    for _ in 0..400 {
+        let mut bytes = sound.clone();
+        for _ in 0..random.usize(1..4) {
+            bytes[filled[random.usize(..filled.len())]] ^= random.u8(1..);
+        }
+        if random.u8(..8) == 0 {
+            bytes.truncate(random.usize(..sound.len()));
+        }
+        // Whatever redb makes of it, a panic of its own included, arrives here as a value.
+        refused += usize::from(look_at_everything(bytes).await.is_err());
+    }
+    assert!(refused > 20, "only {refused} damages were noticed: were any made?");
+}
+
+async fn look_at_everything(bytes: Vec<u8>) -> Result<(), IndexError> {
+    let index = Index::over(Disk::holding(bytes), &Config::default(), metrics())?;
+    let scope = Scope { streams: vec![stream("a")], window: Window::ALL };
+    index.search(moment("a", 0.0, 0.3).embedding, scope.clone(), 3).await?;
+    index.moments(scope, usize::MAX, true).await?;
+    index.neighbours(&stream("a"), seconds(2.0)).await?;
+    index.append(moment("a", 1000.0, 0.0)).await?;
+    index.close().await
+}

@@ -140,9 +140,14 @@ impl Index {
 
     async fn write<T>(&self, operation: impl FnOnce(Reply<T>) -> Operation) -> Result<T, IndexError> {
         let (reply, answer) = oneshot::channel();
-        self.writer.send(operation(reply)).await.map_err(|_| self.reason())?;
+        // A refused operation is dropped here together with its reply, so the wait below ends either way.
+        drop(self.writer.send(operation(reply)).await);
         self.depth.set(self.writer.max_capacity() - self.writer.capacity());
-        answer.await.map_err(|_| self.reason())?
+        match answer.await {
+            Ok(result) => result,
+            // An unanswered operation means that the writer is ending or has ended.
+            Err(_) => Err(self.ended().await.err().unwrap_or(IndexError::Closed)),
+        }
     }
 
     async fn read<T: Send + 'static>(
@@ -157,14 +162,6 @@ impl Index {
             Err(error) => Err(error
                 .try_into_panic()
                 .map_or(IndexError::Closed, |panic| IndexError::corrupt(panics::message(panic.as_ref())))),
-        }
-    }
-
-    /// Why the writer takes nothing more.
-    fn reason(&self) -> IndexError {
-        match &*self.outcome.borrow() {
-            Some(Err(error)) => error.clone(),
-            _ => IndexError::Closed,
         }
     }
 }

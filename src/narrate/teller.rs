@@ -19,13 +19,14 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// A state is told once, and stays "down" with its reason through all attempts to open the source again. If nobody takes events at the moment the event is left out: the board still has the state.
+    /// A state is told once, and stays "down" with its reason through all attempts to open the source again. If nobody
+    /// takes events at the moment the event is left out: the board still has the state.
     pub(super) fn state(&self, state: StreamState, detail: &str) {
         let wall = WallTime::now();
-        self.metrics.set_up(matches!(state, StreamState::Up | StreamState::Ended));
         if !self.board.set_state(&self.stream, state, detail, wall) {
             return;
         }
+        self.metrics.set_up(matches!(state, StreamState::Up | StreamState::Ended));
         tracing::info!(stream = %self.stream, state = state.as_str(), detail, "stream state");
         let event = Event::State { stream: self.stream.clone(), state, detail: detail.to_owned(), wall };
         if let Err(TrySendError::Full(_)) = self.events.try_send(event) {

@@ -22,7 +22,10 @@ const QUEUE: usize = 1;
 
 /// A narrator at work.
 #[derive(Debug)]
-pub struct Watching(JoinHandle<Result<(), NarratorDied>>);
+pub struct Watching {
+    stream: StreamId,
+    task: JoinHandle<Result<(), NarratorDied>>,
+}
 
 /// A narrator ended by a panic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,9 +41,13 @@ impl Watching {
     /// Returns when the narrator has ended and its source is closed: because the end was asked for, the file has
     /// ended, or the stream is failed (the board says which). An error is a panic, and a reason to end the process.
     pub async fn ended(self) -> Result<(), NarratorDied> {
-        match self.0.await {
+        match self.task.await {
             Ok(outcome) => outcome,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => Err(NarratorDied { stream: self.stream, reason: panics::message(panic.as_ref()) }),
+                // The runtime is shutting down.
+                Err(_) => Ok(()),
+            },
         }
     }
 }
@@ -59,12 +66,13 @@ pub fn watch(
 /// Shows a stream that cannot be watched at all, with the reason, until somebody changes the configuration or the file.
 pub fn refuse(stream: StreamId, kind: StreamKind, reason: &str, deps: Deps) -> Watching {
     deps.board.add(&stream, kind);
-    let teller = teller(stream, &deps);
+    let teller = teller(stream.clone(), &deps);
     let reason = reason.to_owned();
-    Watching(tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         teller.state(StreamState::Failed, &reason);
         Ok(())
-    }))
+    });
+    Watching { stream, task }
 }
 
 fn teller(stream: StreamId, deps: &Deps) -> Teller {
@@ -87,7 +95,8 @@ pub(super) fn watch_with(
     deps.board.add(&stream, policy.kind);
     let teller = teller(stream.clone(), &deps);
     let span = tracing::info_span!("narrate", %stream);
-    Watching(tokio::spawn(live(open, deps, policy, backoff, teller).instrument(span)))
+    let task = tokio::spawn(live(open, deps, policy, backoff, teller).instrument(span));
+    Watching { stream, task }
 }
 
 async fn live(

@@ -16,13 +16,14 @@ use groundedvqa::seams::{
 };
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
+use groundedvqa::video::{self, StreamConfig};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
 /// Environment of the child: where it works, and on what.
 pub(crate) const DIRECTORY: &str = "GVQA_CRASH_DIR";
 pub(crate) const SOURCE: &str = "GVQA_CRASH_SOURCE";
-/// Value of [`SOURCE`]: frames made on the spot.
+/// Value of [`SOURCE`]: frames made on the spot. Anything else is the path of a clip.
 pub(crate) const SYNTHETIC: &str = "synthetic";
 
 /// One line a picture that reached the captioner, one line a moment that was announced.
@@ -35,6 +36,8 @@ pub(crate) const STREAMS: [&str; 2] = ["a", "b"];
 /// Frames of each synthetic stream; more than fifty lives get through.
 const FRAMES: u64 = 400;
 const EVERY: Duration = Duration::from_secs(5);
+/// Sampling of a real clip: often enough that there is something left to do after each kill.
+const EVERY_OF_CLIP: Duration = Duration::from_millis(500);
 
 /// A frame of the job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,13 +82,13 @@ pub(crate) fn index_metrics() -> groundedvqa::index::Metrics {
 }
 
 /// Narrates until both files have ended.
-pub(crate) fn run(dir: &Path) {
+pub(crate) fn run(dir: &Path, source: &str) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    runtime.block_on(narrate(dir));
+    runtime.block_on(narrate(dir, source));
 }
 
-async fn narrate(dir: &Path) {
+async fn narrate(dir: &Path, source: &str) {
     let registry = Registry::new();
     let stages = Stages::register(&registry).expect("registers");
     let queues = Queues::register(&registry).expect("registers");
@@ -103,8 +106,10 @@ async fn narrate(dir: &Path) {
     };
     let witness = tokio::spawn(log_announcements(append_to(&dir.join(ANNOUNCED_LOG)), announced));
     let watching = STREAMS.map(|name| {
-        let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: EVERY };
-        watch(stream(name), move |origin| Ok(Box::new(Synthetic::open(name, origin)) as _), deps.clone(), policy)
+        let every = if source == SYNTHETIC { EVERY } else { EVERY_OF_CLIP };
+        let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: every };
+        let (source, stop) = (source.to_owned(), deps.stop.clone());
+        watch(stream(name), move |origin| open(name, &source, origin, &stop), deps.clone(), policy)
     });
     drop(deps);
     for watching in watching {
@@ -130,6 +135,28 @@ fn append_to(path: &Path) -> File {
 
 fn note(log: &mut File, stream: &str, at: StreamTime) {
     log.write_all(format!("{stream} {}\n", at.nanos()).as_bytes()).expect("one line");
+}
+
+fn open(name: &'static str, source: &str, origin: Origin, stop: &Stop) -> Result<Box<dyn FrameSource>, SourceError> {
+    if source == SYNTHETIC {
+        return Ok(Box::new(Synthetic::open(name, origin)));
+    }
+    video::init().expect("the decoders are there");
+    let config: StreamConfig = toml::from_str(&format!("url = {source:?}")).expect("a stream");
+    Ok(Box::new(Tagged { name, clip: video::open(&stream(name), &config, origin, stop)? }))
+}
+
+/// A clip whose pictures are replaced by ones that carry their place, so that the captioner can tell them apart.
+struct Tagged {
+    name: &'static str,
+    clip: Box<dyn FrameSource>,
+}
+
+impl FrameSource for Tagged {
+    fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
+        let frame = self.clip.next_frame()?;
+        Ok(frame.map(|frame| Frame { picture: tag(self.name, frame.at), ..frame }))
+    }
 }
 
 /// A file whose pictures carry their own place: the stream's number and the time.

@@ -5,6 +5,8 @@
 //! each picture that reaches the captioner, and each moment that was announced. The parent kills it, opens the index,
 //! compares, and starts it again, until enough kills were survived; the last child runs to the end.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod job;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,15 +155,32 @@ async fn fifty_kills_lose_no_moment_and_caption_none_twice() {
     assert!(witness.captioned <= due.len() + 50 * STREAMS.len(), "{} captions", witness.captioned);
 }
 
+#[tokio::test]
+async fn a_real_clip_survives_kills_with_the_same_frames() {
+    let clip = common::clips::vtest();
+    let clip = clip.to_str().expect("a path in UTF-8");
+    let undisturbed = tempfile::tempdir().expect("a directory");
+    let child = start(undisturbed.path(), clip).wait_with_output().expect("the child ends");
+    assert!(child.status.success(), "the undisturbed job failed: {child:?}");
+    let due = stored(undisturbed.path()).await;
+    // 79.5 s of video, two frames a second, two streams.
+    assert!((312..=320).contains(&due.len()), "{} frames", due.len());
+
+    let witness = survive(12, clip, 11).await;
+    assert_eq!(witness.stored, due, "a restart changes which frames are taken");
+    assert!(witness.captioned <= due.len() + 12 * STREAMS.len(), "{} captions", witness.captioned);
+}
+
 /// In a child: the job, to be killed. Otherwise: the job undisturbed, which shows that the logs mean what they say.
 #[test]
 fn the_job_runs() {
     if let Some(dir) = std::env::var_os(job::DIRECTORY) {
-        job::run(Path::new(&dir));
+        let source = std::env::var_os(job::SOURCE).expect("the parent says on what");
+        job::run(Path::new(&dir), source.to_str().expect("text"));
         return;
     }
     let dir = tempfile::tempdir().expect("a directory");
-    job::run(dir.path());
+    job::run(dir.path(), job::SYNTHETIC);
     let due: BTreeSet<_> = STREAMS.iter().flat_map(|name| job::due(name)).collect();
     for log in [job::ANNOUNCED_LOG, job::CAPTIONED_LOG] {
         let logged = places(&dir.path().join(log));
