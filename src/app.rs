@@ -42,11 +42,11 @@ pub async fn run(config: Config, stop: Stop) -> anyhow::Result<()> {
     let endpoints =
         telemetry::serve(&config.telemetry, registry.clone(), readiness.clone(), pulse.clone(), endpoints_stop.clone())
             .await?;
-    tokio::spawn(systemd::watchdog(pulse, stop.clone()));
+    tokio::spawn(systemd::watchdog(pulse.clone(), stop.clone()));
     let mut daemon = tokio::select! {
         biased;
         () = stop.asked() => return Ok(()),
-        started = Daemon::start(config, &registry, readiness) => started?,
+        started = Daemon::start(config, &registry, &pulse, readiness) => started?,
     };
     let outcome = daemon.live(&stop).await;
     systemd::stopping();
@@ -72,11 +72,11 @@ struct Daemon {
 }
 
 impl Daemon {
-    async fn start(config: Config, registry: &Registry, readiness: Readiness) -> anyhow::Result<Self> {
+    async fn start(config: Config, registry: &Registry, pulse: &Pulse, readiness: Readiness) -> anyhow::Result<Self> {
         systemd::status("loading models");
         let (events, told) = mpsc::channel(EVENT_QUEUE);
         let bus_config = config.bus.clone();
-        let (core, thread) = Core::build(config, registry, events).await?;
+        let (core, thread) = Core::build(config, registry, pulse, events).await?;
         readiness.ready(Check::Models, core.engine.captioner().to_string());
         readiness.ready(Check::Index, "open");
         let mut vital = JoinSet::new();

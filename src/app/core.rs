@@ -15,7 +15,7 @@ use crate::index::{self, Index};
 use crate::models;
 use crate::narrate::{self, Board, Deps, StreamPolicy, Watching};
 use crate::stop::Stop;
-use crate::telemetry::{Queues, Stages};
+use crate::telemetry::{Pulse, Queues, Stages};
 use crate::video;
 
 /// The parts that the daemon and the one-process mode share.
@@ -39,9 +39,10 @@ impl Core {
     pub async fn build(
         config: Config,
         registry: &Registry,
+        pulse: &Pulse,
         events: mpsc::Sender<Event>,
     ) -> anyhow::Result<(Self, EngineThread)> {
-        let stages = Stages::register(registry)?;
+        let stages = Stages::register(registry)?.watched_by(pulse);
         let queues = Queues::register(registry)?;
         video::init()?;
         let metrics = engine::Metrics { stages: stages.clone(), queues: queues.clone() };
