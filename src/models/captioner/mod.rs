@@ -16,6 +16,8 @@ mod detect;
 mod letterbox;
 mod look;
 mod objects;
+#[cfg(test)]
+mod parity;
 mod published;
 mod sentences;
 

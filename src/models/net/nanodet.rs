@@ -83,7 +83,8 @@ impl Nanodet {
         self.run_with(picture, Map::max_pool_into)
     }
 
-    fn run_with(&mut self, picture: &Map, pool: impl Fn(&Map, &mut Map)) -> [&Map; 3] {
+    /// The same with another pooling behind the stem.
+    pub(crate) fn run_with(&mut self, picture: &Map, pool: impl Fn(&Map, &mut Map)) -> [&Map; 3] {
         self.stem.run(&[picture]);
         pool(&self.stem.out, &mut self.pooled);
         let [first, second, third, fourth] = &mut self.stages;
