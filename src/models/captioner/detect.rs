@@ -5,8 +5,8 @@ use super::letterbox::Fit;
 use crate::models::net::map::{LANES, Map};
 use crate::models::net::nanodet::{BINS, CLASSES, STRIDES};
 
-/// Scores below this are never looked at: they are noise, or rivals too weak to matter.
-pub(super) const FLOOR: f32 = 0.27;
+/// Scores below this are noise: pictures without a person or a vehicle stay below 0.2.
+pub(super) const FLOOR: f32 = 0.25;
 /// Boxes of one class that overlap more are one object (the value upstream uses).
 const SAME: f32 = 0.6;
 /// Candidates kept before suppression, the best ones (the value upstream uses).

@@ -20,6 +20,8 @@ const FAR: f32 = 0.075;
 const AGREEING: f32 = 0.55;
 /// A person narrower than this (height by width) is bent, seated or cut off: where the upper body is, is unknown.
 const UPRIGHT: f32 = 1.4;
+/// Darker than this (brightest channel, 0..=255) a pixel is black, unless it has more chroma than that: navy, maroon.
+const BLACK: (f32, f32) = (64.0, 22.0);
 /// Fewer pixels across and down have no colour of their own.
 const SMALLEST: (f32, f32) = (14.0, 28.0);
 /// Mean luma (0..=255) below which a picture is dark.
@@ -66,11 +68,13 @@ pub(super) struct Seen {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Scene {
     pub(super) seen: Vec<Seen>,
+    /// Whether people and vehicles may be said to be absent.
+    pub(super) is_empty: bool,
     pub(super) is_dark: bool,
 }
 
-/// Looks at the objects of a picture.
-pub(super) fn look(picture: &Picture, objects: &[Object]) -> Scene {
+/// Looks at the objects of a picture. `is_empty`: not even doubtful people or vehicles were found.
+pub(super) fn look(picture: &Picture, objects: &[Object], is_empty: bool) -> Scene {
     let light = Light::of(picture);
     let seen = objects.iter().map(|object| Seen {
         kind: object.kind,
@@ -78,7 +82,8 @@ pub(super) fn look(picture: &Picture, objects: &[Object]) -> Scene {
         depth: depth(object),
         colour: if light.has_colours { colour(picture, object, objects) } else { None },
     });
-    Scene { seen: seen.collect(), is_dark: light.is_dark }
+    // In the dark nothing is found, whatever is there.
+    Scene { seen: seen.collect(), is_empty: is_empty && !light.is_dark, is_dark: light.is_dark }
 }
 
 struct Light {
@@ -148,7 +153,9 @@ fn colour(picture: &Picture, object: &Object, all: &[Object]) -> Option<Colour> 
     if across < SMALLEST.0 || down < SMALLEST.1 && object.kind.group() == Group::Person {
         return None;
     }
-    agreed(picture, &sample)
+    // Shadows, windows and open boots are black on every vehicle.
+    let is_vehicle = object.kind.group() == Group::Vehicle;
+    agreed(picture, &sample).filter(|colour| !is_vehicle || *colour != Colour::Black)
 }
 
 /// The colour that most pixels of an area have, if it is one of those that are said.
@@ -180,8 +187,8 @@ fn agreed(picture: &Picture, area: &Area) -> Option<Colour> {
 fn named(r: u8, g: u8, b: u8) -> Option<Colour> {
     let (highest, lowest) = (f32::from(r.max(g).max(b)), f32::from(r.min(g).min(b)));
     let chroma = highest - lowest;
-    if highest < 64.0 {
-        return Some(Colour::Black);
+    if highest < BLACK.0 {
+        return (chroma < BLACK.1).then_some(Colour::Black);
     }
     if chroma < 0.2 * highest {
         return (highest > 190.0).then_some(Colour::White);
@@ -220,6 +227,7 @@ mod tests {
     fn colours_have_names_or_none() {
         let cases = [
             ([20, 22, 30], Some(Colour::Black)),
+            ([25, 25, 60], None),
             ([235, 236, 240], Some(Colour::White)),
             ([200, 30, 40], Some(Colour::Red)),
             ([230, 210, 40], Some(Colour::Yellow)),
@@ -268,6 +276,9 @@ mod tests {
         assert_eq!(colour_of(standing, &[object(2, 0.0, 0.0, 0.5, 0.8)]), None);
         assert_eq!(colour_of(object(2, 0.0, 0.0, 0.5, 0.8), &[]), Some(Colour::Red));
         assert_eq!(colour_of(object(16, 0.0, 0.0, 0.5, 0.8), &[]), None);
+        let night = plain(200, 200, [20, 20, 20]);
+        assert_eq!(colour(&night, &standing, &[]), Some(Colour::Black));
+        assert_eq!(colour(&night, &object(2, 0.0, 0.0, 0.5, 0.8), &[]), None);
     }
 
     #[test]
@@ -279,7 +290,9 @@ mod tests {
         assert_eq!(light([10, 10, 10]), (true, false));
         assert_eq!(light([0, 0, 120]), (true, true));
         assert_eq!(light([120, 121, 120]), (false, false));
-        assert_eq!(Light::of(&plain(1, 1, [9, 9, 9])).is_dark, true);
+        assert!(look(&plain(64, 36, [120, 121, 120]), &[], true).is_empty);
+        assert!(!look(&plain(64, 36, [10, 10, 10]), &[], true).is_empty);
+        assert!(Light::of(&plain(1, 1, [9, 9, 9])).is_dark);
     }
 
     #[test]

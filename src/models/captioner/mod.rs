@@ -72,8 +72,9 @@ impl SceneDescriber {
 impl Captioner for SceneDescriber {
     fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError> {
         let describe = |picture| {
-            let objects = self.objects(picture)?;
-            Ok(Caption::new(sentences::write(&look::look(picture, &objects))))
+            let detections = self.detect(picture)?;
+            let scene = look::look(picture, &objects::name(&detections), objects::are_absent(&detections));
+            Ok(Caption::new(sentences::write(&scene)))
         };
         pictures.iter().map(describe).collect()
     }

@@ -116,6 +116,12 @@ pub(super) fn name(detections: &[Detection]) -> Vec<Object> {
         .collect()
 }
 
+/// Whether not even a doubtful person, vehicle or cycle was found, so that their absence may be asserted. A picture
+/// whose best box just misses the threshold is one of something too large, too blurred or too hidden.
+pub(super) fn are_absent(detections: &[Detection]) -> bool {
+    !detections.iter().any(|detection| matches!(detection.class.group(), Group::Person | Group::Vehicle | Group::Cycle))
+}
+
 fn is_believed(detection: &Detection) -> bool {
     let threshold = match detection.class.group() {
         Group::Person | Group::Vehicle | Group::Cycle => BELIEVED,
@@ -191,5 +197,13 @@ mod tests {
             let found: Vec<_> = name(&detections).iter().map(|object| object.kind.name()).collect();
             assert_eq!(found, names, "{case}");
         }
+    }
+
+    #[test]
+    fn a_doubtful_person_is_not_an_absent_one() {
+        assert!(are_absent(&[]));
+        assert!(are_absent(&[seen(CAT, 0.5, 0.1, 0.3)]));
+        assert!(!are_absent(&[seen(PERSON, 0.28, 0.1, 0.3)]));
+        assert!(!are_absent(&[seen(BICYCLE, 0.28, 0.1, 0.3)]));
     }
 }

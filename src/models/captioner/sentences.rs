@@ -18,7 +18,7 @@ const NUMBERS: [&str; 13] =
 /// The caption of a scene.
 pub(super) fn write(scene: &Scene) -> String {
     let kinds = kinds(scene);
-    let mut sentences = vec![presence(&kinds)];
+    let mut sentences = vec![presence(&kinds, scene.is_empty)];
     for (kind, seen) in &kinds {
         match seen.as_slice() {
             [only] => one(*kind, only, &mut sentences),
@@ -55,9 +55,11 @@ fn rank(kind: Kind) -> usize {
     }
 }
 
-fn presence(kinds: &[(Kind, Vec<&Seen>)]) -> String {
+fn presence(kinds: &[(Kind, Vec<&Seen>)], is_empty: bool) -> String {
     let Some((_, first)) = kinds.first() else {
-        return "No people or vehicles are clearly visible.".to_owned();
+        let nothing =
+            if is_empty { "No people or vehicles are clearly visible." } else { "Nothing is clear enough to be named." };
+        return nothing.to_owned();
     };
     let parts = kinds.iter().map(|(kind, seen)| amount(*kind, seen.len()));
     let verb = if first.len() == 1 { "is" } else { "are" };
@@ -187,7 +189,7 @@ mod tests {
     }
 
     fn written(seen: Vec<Seen>) -> String {
-        write(&Scene { seen, is_dark: false })
+        write(&Scene { seen, is_empty: true, is_dark: false })
     }
 
     #[test]
@@ -242,9 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn darkness_comes_last() {
-        let scene = Scene { seen: vec![], is_dark: true };
-        assert_eq!(write(&scene), "No people or vehicles are clearly visible. The picture is dark.");
+    fn doubt_is_not_absence_and_darkness_comes_last() {
+        let scene = |is_empty, is_dark| write(&Scene { seen: vec![], is_empty, is_dark });
+        assert_eq!(scene(true, false), "No people or vehicles are clearly visible.");
+        assert_eq!(scene(false, false), "Nothing is clear enough to be named.");
+        assert_eq!(scene(false, true), "Nothing is clear enough to be named. The picture is dark.");
     }
 
     #[test]
