@@ -68,7 +68,6 @@ impl Settings {
     fn text(&self, nats: &str, camera: &str) -> String {
         let quoted = |text: &dyn std::fmt::Display| toml::Value::String(text.to_string()).to_string();
         let path = |path: &Path| quoted(&path.display());
-        let file = |path: &Path| quoted(&format!("file://{}", path.display()));
         format!(
             "# Written by `groundedvqa demo`; every run writes it anew.\n\
              [bus]\nurl = {nats}\n\n\
@@ -82,8 +81,8 @@ impl Settings {
             index = path(&self.out.join("memory.redb")),
             models = path(&self.models),
             telemetry = quoted(&self.telemetry),
-            vtest = file(&self.vtest),
-            bikes = file(&self.bikes),
+            vtest = path(&self.vtest),
+            bikes = path(&self.bikes),
             camera = quoted(&camera),
         )
     }
@@ -92,4 +91,32 @@ impl Settings {
 /// An address that was free a moment ago.
 fn free_address() -> std::io::Result<SocketAddr> {
     TcpListener::bind("127.0.0.1:0")?.local_addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+
+    #[test]
+    fn the_daemon_understands_what_is_written() {
+        let settings = Settings {
+            out: "/tmp/out \"quoted\"".into(),
+            carphone: "/c.mp4".into(),
+            camera: "/camera.py".into(),
+            telemetry: SocketAddr::from(([127, 0, 0, 1], 1)),
+            vtest: "/clips/vtest.avi".into(),
+            bikes: "/clips/bikes.mp4".into(),
+            models: "/models".into(),
+        };
+        let text = settings.text("nats://127.0.0.1:2", "rtsp://127.0.0.1:3/live");
+        let config = config::parse(&text, &settings.config(), std::iter::empty()).expect("a valid configuration");
+        assert_eq!(config.index.path, settings.out.join("memory.redb"));
+        let streams: Vec<_> = config.streams.keys().map(|stream| stream.as_str().to_owned()).collect();
+        assert_eq!(streams, ["bikes", "camera", "vtest"]);
+        for question in super::super::script::QUESTIONS {
+            let known = streams.iter().any(|stream| stream == question.stream);
+            assert_eq!(known, question.stream != super::super::script::UNKNOWN_STREAM, "{}", question.stream);
+        }
+    }
 }
