@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::config::Login;
+use super::quiet::Quiet;
 use super::{BusError, Config, Metrics};
 
 /// How often the state is looked at although nothing was heard.
@@ -42,9 +43,9 @@ impl Link {
             .max_reconnects(None)
             .reconnect_delay_callback(|attempt| pause_before(attempt, fastrand::f64()))
             .event_callback({
-                let (news, metrics) = (Arc::clone(&news), metrics.clone());
+                let (news, metrics, objections) = (Arc::clone(&news), metrics.clone(), Quiet::default());
                 move |event| {
-                    hear(&event, &news, &metrics);
+                    hear(&event, &news, &metrics, &objections);
                     std::future::ready(())
                 }
             });
@@ -137,7 +138,7 @@ fn connect_error(error: async_nats::ConnectError) -> BusError {
     BusError::Connect(crate::secret::scrub(&error.to_string()))
 }
 
-fn hear(event: &Event, news: &Notify, metrics: &Metrics) {
+fn hear(event: &Event, news: &Notify, metrics: &Metrics, objections: &Quiet) {
     match event {
         Event::Connected => {
             metrics.connected(true);
@@ -148,7 +149,11 @@ fn hear(event: &Event, news: &Notify, metrics: &Metrics) {
             tracing::warn!("disconnected from NATS, reconnecting");
         }
         Event::SlowConsumer(_) => metrics.slow_consumer(),
-        Event::ServerError(error) => tracing::warn!(error = %error, "the NATS server objects"),
+        Event::ServerError(error) => {
+            if let Some(swallowed) = objections.speak() {
+                tracing::warn!(error = %error, swallowed, "the NATS server objects");
+            }
+        }
         Event::ClientError(error) => tracing::debug!(error = %error, "the NATS client objects"),
         Event::LameDuckMode => tracing::info!("the NATS server is about to end"),
         Event::Draining | Event::Closed => {}

@@ -17,6 +17,7 @@ mod discovery;
 mod link;
 mod metrics;
 mod outbox;
+mod quiet;
 mod refusal;
 mod responder;
 mod service;
@@ -26,6 +27,7 @@ pub mod wire;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::answer::Answerer;
 use crate::domain::Event;
@@ -94,7 +96,7 @@ pub async fn start(
     let desk =
         Desk { answerer, board, subjects: subjects.clone(), link: link.clone(), max_evidence: cfg.max_evidence_bytes };
     let service = Service::start(cfg, desk, link.clone(), stop.clone(), metrics.clone()).await?;
-    let outbox = Outbox::start(cfg, subjects, link.clone(), events, metrics);
+    let outbox = Outbox::start(cfg, subjects, link.clone(), events, &stop, metrics);
     Ok(Bus { link, service, outbox, stop, grace: cfg.grace.0 })
 }
 
@@ -117,6 +119,16 @@ impl Bus {
         self.outbox.drain(self.grace).await;
         self.link.close(self.grace).await;
     }
+}
+
+/// Runs a task that must not panic: if it does, the end of the whole process is asked for, with a reason in the log.
+fn guard(name: &'static str, stop: Stop, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        if tokio::spawn(task).await.is_err() {
+            tracing::error!(task = name, "a task of the bus panicked, stopping");
+            stop.ask();
+        }
+    })
 }
 
 /// A subscription, shared within `queue` if one is named.

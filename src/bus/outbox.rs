@@ -16,10 +16,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::domain::{Event, Verdict};
+use crate::stop::Stop;
 
 use super::backlog::{Backlog, Limits};
 use super::convert::{self, Context, HEADROOM};
 use super::link::Link;
+use super::quiet::Quiet;
 use super::subjects::{Subjects, Topic};
 use super::wire::{self, V1, header};
 use super::{Config, Metrics};
@@ -82,24 +84,26 @@ impl Outbox {
         subjects: Subjects,
         link: Link,
         events: mpsc::Receiver<Event>,
+        stop: &Stop,
         metrics: Metrics,
     ) -> Self {
         let limits = Limits { news: cfg.outbox_events, proof_bytes: cfg.outbox_verdict_bytes };
         let shared = Arc::new(Shared { backlog: Mutex::new(Backlog::new(limits)), filled: Notify::new(), metrics });
         let (finish, finishing) = watch::channel(None);
         let packer = Packer { subjects, link: link.clone(), max_evidence: cfg.max_evidence_bytes };
-        let intake = tokio::spawn(take_in(events, packer, Arc::clone(&shared), finishing.clone()));
-        let sender = tokio::spawn(Sender { link, shared, loopback: None, mute_in: None }.run(finishing));
+        let intake = take_in(events, packer, Arc::clone(&shared), finishing.clone());
+        let intake = super::guard("intake", stop.clone(), intake);
+        let sender = Sender { link, shared, loopback: None, mute_in: None, refused: Quiet::default() };
+        let sender = super::guard("sender", stop.clone(), sender.run(finishing));
         Self { finish, intake, sender }
     }
 
     /// Takes what was already told, publishes it within `grace`, ends. What is left then is told in the log.
     pub(super) async fn drain(self, grace: Duration) {
         self.finish.send_replace(Some(Instant::now() + grace));
-        for (name, task) in [("intake", self.intake), ("sender", self.sender)] {
-            if task.await.is_err() {
-                tracing::error!(task = name, "a task of the outbox panicked");
-            }
+        for task in [self.intake, self.sender] {
+            // A panic inside was already told.
+            let _ = task.await;
         }
     }
 }
@@ -203,6 +207,7 @@ struct Sender {
     loopback: Option<(String, Subscriber)>,
     /// The life of the connection in which they did not.
     mute_in: Option<u64>,
+    refused: Quiet,
 }
 
 /// How a batch fared.
@@ -228,8 +233,7 @@ impl Sender {
 
     async fn work(&mut self, mut finishing: watch::Receiver<Option<Instant>>) {
         loop {
-            let batch = self.shared.change(|backlog| (backlog.take(BATCH, BATCH_BYTES), Vec::new()));
-            if batch.is_empty() {
+            if self.shared.change(|backlog| (backlog.len(), Vec::new())) == 0 {
                 if finishing.borrow().is_some() {
                     return;
                 }
@@ -239,7 +243,9 @@ impl Sender {
                 }
                 continue;
             }
+            // Taken only once it can leave: until then the oldest may still have to go.
             self.link.up().await;
+            let batch = self.shared.change(|backlog| (backlog.take(BATCH, BATCH_BYTES), Vec::new()));
             if let Fate::InDoubt = self.deliver(&batch).await {
                 self.shared.change(|backlog| ((), backlog.put_back(batch)));
             }
@@ -277,11 +283,10 @@ impl Sender {
             match sent.map_err(|error| error.kind()) {
                 Ok(()) => {}
                 Err(PublishErrorKind::MaxPayloadExceeded | PublishErrorKind::InvalidSubject) => {
-                    tracing::warn!(
-                        subject = parcel.subject,
-                        bytes = parcel.payload.len(),
-                        "an event cannot be published"
-                    );
+                    if let Some(swallowed) = self.refused.speak() {
+                        let (subject, bytes) = (&parcel.subject, parcel.payload.len());
+                        tracing::warn!(%subject, bytes, swallowed, "an event cannot be published");
+                    }
                     self.shared.metrics.dropped(parcel.topic);
                 }
                 Err(PublishErrorKind::Send) => return false,

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::{HeaderMap, Message, Subject};
+use async_nats::{HeaderMap, Subject};
 use bytes::Bytes;
 use tokio::time::timeout;
 
@@ -90,11 +90,8 @@ struct Pending {
 }
 
 impl Responder {
-    /// `None` if the sender does not want a reply; then there is nothing to do for it either.
-    pub(super) fn new(message: &Message, endpoint: &Arc<Endpoint>, link: &Link, metrics: &Metrics) -> Option<Self> {
-        let to = message.reply.clone()?;
-        let (endpoint, link, metrics) = (Arc::clone(endpoint), link.clone(), metrics.clone());
-        Some(Self(Some(Pending { to, since: Instant::now(), endpoint, link, metrics })))
+    pub(super) fn new(to: Subject, endpoint: Arc<Endpoint>, link: Link, metrics: Metrics) -> Self {
+        Self(Some(Pending { to, since: Instant::now(), endpoint, link, metrics }))
     }
 
     /// Sends the one reply.

@@ -82,12 +82,10 @@ impl Service {
         for endpoint in endpoints {
             let requests =
                 super::subscribe(door.link.client(), endpoint.subject.clone(), Some(QUEUE.to_owned())).await?;
-            tokio::spawn(Arc::clone(&door).serve(endpoint, requests, present.clone()));
+            let (name, serving) = (endpoint.name, Arc::clone(&door).serve(endpoint, requests, present.clone()));
+            super::guard(name, door.stop.clone(), serving);
         }
-        tokio::spawn(async move {
-            discovery.await;
-            drop(present);
-        });
+        super::guard("discovery", door.stop.clone(), discovery);
         Ok(Self { work })
     }
 
@@ -136,7 +134,7 @@ impl Door {
     }
 
     async fn take(self: &Arc<Self>, endpoint: &Arc<Endpoint>, message: &Message, present: &mpsc::Sender<Infallible>) {
-        let Some(responder) = Responder::new(message, endpoint, &self.link, &self.metrics) else { return };
+        let Some(responder) = self.responder(message, endpoint) else { return };
         let job = match self.admit(endpoint.verb, message) {
             Ok(job) => job,
             Err(refusal) => return responder.send(Err(refusal)).await,
@@ -147,6 +145,12 @@ impl Door {
             responder.send(outcome).await;
             drop(present);
         });
+    }
+
+    /// The way back, unless there is none or it leads to our own subjects: a reply must not pass for an event.
+    fn responder(&self, message: &Message, endpoint: &Arc<Endpoint>) -> Option<Responder> {
+        let to = message.reply.clone().filter(|to| !self.subjects.holds(to))?;
+        Some(Responder::new(to, Arc::clone(endpoint), self.link.clone(), self.metrics.clone()))
     }
 
     fn admit(&self, verb: Verb, message: &Message) -> Result<Job, Refusal> {
@@ -197,7 +201,7 @@ impl Door {
             return;
         }
         while let Ok(Some(message)) = timeout(PATIENCE, requests.next()).await {
-            if let Some(responder) = Responder::new(&message, endpoint, &self.link, &self.metrics) {
+            if let Some(responder) = self.responder(&message, endpoint) {
                 responder.send(Err(Refusal::new(ErrorCode::Stopping, "the daemon is ending"))).await;
             }
         }

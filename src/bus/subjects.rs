@@ -114,6 +114,11 @@ impl Subjects {
         format!("{}.{}.{}", self.prefix, topic.as_str(), stream.map_or("*", StreamId::as_str))
     }
 
+    /// Whether `subject` is one of these.
+    pub fn holds(&self, subject: &str) -> bool {
+        subject.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with('.'))
+    }
+
     /// The stream that an incoming `subject` is about: `None` if it has no stream token, `Err` with the token if that
     /// is no stream id (a wildcard, a strange letter, too long).
     pub fn stream_of(&self, verb: Verb, subject: &str) -> Result<Option<StreamId>, String> {
@@ -160,6 +165,7 @@ mod tests {
         assert_eq!(subjects.stream_of(Verb::Ask, &subjects.request(Verb::Ask, None)), Ok(None));
         assert_eq!(subjects.event(Topic::Evidence, &stream), "site.gvqa.evidence.cam-1");
         assert_eq!(subjects.listen(Topic::State, None), "site.gvqa.state.*");
+        assert!(subjects.holds(&about) && !subjects.holds("site.gvqa2.x") && !subjects.holds("_INBOX.x"));
     }
 
     #[test]
