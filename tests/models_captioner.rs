@@ -23,7 +23,7 @@ fn clip(path: &Path) -> Box<dyn EvidenceSource> {
     video::init().expect("GStreamer starts");
     let config = toml::from_str(&format!("url = {:?}", path.display().to_string())).expect("a path is a stream");
     let stream = StreamId::new("clip").expect("a valid id");
-    video::evidence(&stream, &config, WallTime::from_unix_nanos(0).expect("the epoch is a time"))
+    video::evidence(&stream, &config, WallTime::from_nanos(0).expect("the epoch is a time"))
 }
 
 /// The frame of this number, at a constant rate: the one on display in the middle of its interval.
@@ -180,7 +180,8 @@ fn a_wrong_box_and_a_missed_one_count() {
 fn load_with(file: &str, change: impl FnOnce(&mut Vec<u8>)) -> ModelError {
     let folder = common::temp_dir();
     for name in ["nanodet.json", "nanodet.bin"] {
-        fs::copy(common::models_dir().join("captioner").join(name), folder.path().join(name)).expect("it can be copied");
+        fs::copy(common::models_dir().join("captioner").join(name), folder.path().join(name))
+            .expect("it can be copied");
     }
     let path = folder.path().join(file);
     let mut bytes = fs::read(&path).expect("it was copied");

@@ -125,9 +125,8 @@ fn the_judge_agrees_with_its_original() {
 #[test]
 fn a_reading_does_not_depend_on_its_batch() {
     let judge = judge();
-    let pairs: Vec<Pair> = (0..40)
-        .map(|i| pair(&"The car is blue. ".repeat(1 + i % 12), &"There is a car. ".repeat(1 + i % 5)))
-        .collect();
+    let pairs: Vec<Pair> =
+        (0..40).map(|i| pair(&"The car is blue. ".repeat(1 + i % 12), &"There is a car. ".repeat(1 + i % 5))).collect();
     let together = judge.read(&pairs).expect("reads");
     for (pair, reading) in pairs.iter().zip(&together).step_by(7) {
         let alone = judge.read(std::slice::from_ref(pair)).expect("reads").remove(0);
@@ -183,8 +182,16 @@ fn the_calibration_holds_on_pairs_it_was_not_fitted_to() {
         let right = |read: &[bool]| read.iter().zip(&entailed).filter(|(a, b)| a == b).count();
         let false_grounded = grounded.iter().zip(&entailed).filter(|(read, truth)| **read && !**truth).count();
         let not_entailed = entailed.iter().filter(|entailed| !**entailed).count();
-        assert!(at_least(right(&grounded), pairs.len()) > 0.85, "{name}: {} of {} right", right(&grounded), pairs.len());
-        assert!(false_grounded * 100 <= not_entailed * 4, "{name}: {false_grounded} of {not_entailed} falsely grounded");
+        assert!(
+            at_least(right(&grounded), pairs.len()) > 0.85,
+            "{name}: {} of {} right",
+            right(&grounded),
+            pairs.len()
+        );
+        assert!(
+            false_grounded * 100 <= not_entailed * 4,
+            "{name}: {false_grounded} of {not_entailed} falsely grounded"
+        );
 
         let naive: Vec<bool> = judge.read(&pairs).expect("reads").iter().map(first_logit_is_larger).collect();
         assert!(right(&naive) * 10 < pairs.len() * 7, "{name}: the uncalibrated reading passes too");

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 
-use super::detect::sigmoid;
 use super::SceneDescriber;
+use super::detect::sigmoid;
 use crate::domain::Picture;
 use crate::models::net::map::{LANES, Map};
 use crate::models::net::nanodet::{BINS, CLASSES, SIDE};

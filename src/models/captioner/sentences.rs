@@ -57,8 +57,11 @@ fn rank(kind: Kind) -> usize {
 
 fn presence(kinds: &[(Kind, Vec<&Seen>)], is_empty: bool) -> String {
     let Some((_, first)) = kinds.first() else {
-        let nothing =
-            if is_empty { "No people or vehicles are clearly visible." } else { "Nothing is clear enough to be named." };
+        let nothing = if is_empty {
+            "No people or vehicles are clearly visible."
+        } else {
+            "Nothing is clear enough to be named."
+        };
         return nothing.to_owned();
     };
     let parts = kinds.iter().map(|(kind, seen)| amount(*kind, seen.len()));
