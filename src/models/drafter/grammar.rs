@@ -56,7 +56,9 @@ fn lark(labels: &BTreeSet<String>, lexicon: &[String], claims: usize) -> String 
     let first: BTreeSet<String> = lexicon.iter().map(|word| capital(word)).collect();
     let (first, later) = (first.into_iter().collect::<Vec<_>>().join("|"), lexicon.join("|"));
     let (least, most) = MORE_WORDS;
-    let mut grammar = format!("start: \"[\" item (\", \" item){{0,{}}} \"]\"\n", claims.saturating_sub(1));
+    // "{0,0}" is refused by the library.
+    let more = if claims > 1 { format!("(\", \" item){{0,{}}} ", claims - 1) } else { String::new() };
+    let mut grammar = format!("start: \"[\" item {more}\"]\"\n");
     grammar += "item: \"{\\\"timestamp\\\": \\\"\" LABEL \"\\\", \\\"claim\\\": \\\"\" CLAIM \"\\\"}\"\n";
     // Writing to a string cannot fail.
     let _ = writeln!(grammar, "LABEL: {}", quoted.join(" | "));
@@ -93,6 +95,8 @@ mod tests {
             item: \"{\\\"timestamp\\\": \\\"\" LABEL \"\\\", \\\"claim\\\": \\\"\" CLAIM \"\\\"}\"\n\
             LABEL: \"t0\" | \"t1\"\nCLAIM: /(A|Dog)(,? (a|dog)){3,17}\\./\n";
         assert_eq!(grammar, expected);
+        let one = lark(&BTreeSet::from(["t0".to_owned()]), &["a".to_owned()], 1);
+        assert!(one.starts_with("start: \"[\" item \"]\"\n"), "{one}");
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub struct Gguf<'a> {
     metadata: HashMap<String, Value>,
     tensors: HashMap<String, Info>,
     data: &'a [u8],
+    /// Where `data` begins in the file.
+    start: usize,
 }
 
 impl<'a> Gguf<'a> {
@@ -127,7 +129,7 @@ impl<'a> Gguf<'a> {
         };
         let start = cursor.at.next_multiple_of(alignment);
         let data = bytes.get(start..).ok_or(GgufError::Damaged(cursor.at))?;
-        Ok(Self { metadata, tensors, data })
+        Ok(Self { metadata, tensors, data, start })
     }
 
     /// The value under `key`.
@@ -171,6 +173,11 @@ impl<'a> Gguf<'a> {
     /// Whether there is a tensor `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
+    }
+
+    /// Where in the file the bytes of the tensor `name` begin, up to the end of the file.
+    pub fn range(&self, name: &str) -> Option<std::ops::RangeFrom<usize>> {
+        self.tensors.get(name).map(|info| self.start + info.offset..)
     }
 
     /// The tensor `name`, which must have `rows` × `cols` numbers.
