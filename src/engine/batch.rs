@@ -18,7 +18,7 @@ pub(super) fn run<I: Clone, O>(
         match run_in_chunks(role, &merged, limit, &mut model) {
             Ok(outputs) => return answer(batches, outputs),
             Err(error) => {
-                tracing::debug!(role, %error, callers = batches.len(), "a merged batch failed, running its parts")
+                tracing::debug!(role, %error, callers = batches.len(), "a merged batch failed, running its parts");
             }
         }
     }

@@ -115,7 +115,7 @@ impl Index {
     /// Says at start, instead of at the first moment, whether vectors of this embedder can be compared with the stored
     /// ones.
     pub async fn check_embedder(&self, found: &Fingerprint) -> Result<(), IndexError> {
-        match self.read(|snapshot| snapshot.embedder()).await? {
+        match self.read(Snapshot::embedder).await? {
             Some(stored) if stored != *found => Err(IndexError::Embedder { stored, found: found.clone() }),
             _ => Ok(()),
         }

@@ -18,7 +18,7 @@ pub(super) struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self::new(Duration::from_secs(1), Duration::from_secs(60), Duration::from_secs(60))
+        Self::new(Duration::from_secs(1), Duration::from_mins(1), Duration::from_mins(1))
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         let waits: Vec<_> = (0..8).map(|_| backoff.after(&lost(), Duration::ZERO, 0.0)).collect();
         assert_eq!(seconds(&waits), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]);
         for _ in 0..100 {
-            assert_eq!(backoff.after(&lost(), Duration::ZERO, 0.99), Duration::from_secs(60));
+            assert_eq!(backoff.after(&lost(), Duration::ZERO, 0.99), Duration::from_mins(1));
         }
     }
 
@@ -85,6 +85,6 @@ mod tests {
     #[test]
     fn refused_credentials_wait_longest() {
         let refused = SourceError::Unauthorized { stream: StreamId::new("cam").expect("valid"), reason: "401".into() };
-        assert_eq!(Backoff::default().after(&refused, Duration::ZERO, 0.0), Duration::from_secs(60));
+        assert_eq!(Backoff::default().after(&refused, Duration::ZERO, 0.0), Duration::from_mins(1));
     }
 }

@@ -63,7 +63,7 @@ impl FrameSource for Script {
                 Some(Step::Panic) => panic!("the decoder exploded"),
                 Some(Step::End) => return Ok(None),
                 None => {
-                    self.stop.pause(Duration::from_secs(3600));
+                    self.stop.pause(Duration::from_hours(1));
                     return Err(SourceError::Stopped);
                 }
             }

@@ -44,7 +44,7 @@ impl World {
         let identity = (kind == StreamKind::File).then(|| "clip".to_owned());
         let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5) };
         let instant = Duration::from_millis(1);
-        let backoff = Backoff::new(instant, instant, Duration::from_secs(60));
+        let backoff = Backoff::new(instant, instant, Duration::from_mins(1));
         (watch_with(self.stream.clone(), open, self.deps.clone(), policy, backoff), origins)
     }
 

@@ -17,7 +17,7 @@ const TRIES: u32 = 5;
 /// The first wait between tries; it doubles.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// A failing model is logged at most so often.
-const LOG_EVERY: Duration = Duration::from_secs(60);
+const LOG_EVERY: Duration = Duration::from_mins(1);
 
 /// What the task works with.
 pub(super) struct Writer {
@@ -46,15 +46,17 @@ enum Remedy {
 }
 
 /// Pure: the table in the module's documentation. `tries` counts the ones made.
+#[allow(clippy::match_same_arms, reason = "one line a case, in the order of the table")]
 fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
-    match (error, kind) {
-        (FrameError::Engine(EngineError::Model(ModelError::Input { .. })), _)
-        | (FrameError::Index(IndexError::TooLarge { .. }), _) => Remedy::Skip(DropReason::Refused),
-        (FrameError::Index(IndexError::NotLater { .. }), _) => Remedy::Skip(DropReason::Late),
-        (FrameError::Index(_), _) | (FrameError::Engine(EngineError::Model(ModelError::Stopped)), _) => Remedy::Fail,
-        (FrameError::Engine(_), StreamKind::Live) => Remedy::Skip(DropReason::Model),
-        (FrameError::Engine(_), StreamKind::File) if tries < TRIES => Remedy::Retry,
-        (FrameError::Engine(_), StreamKind::File) => Remedy::Fail,
+    match error {
+        FrameError::Engine(EngineError::Model(ModelError::Input { .. })) => Remedy::Skip(DropReason::Refused),
+        FrameError::Engine(EngineError::Model(ModelError::Stopped)) => Remedy::Fail,
+        FrameError::Engine(_) if kind == StreamKind::Live => Remedy::Skip(DropReason::Model),
+        FrameError::Engine(_) if tries < TRIES => Remedy::Retry,
+        FrameError::Engine(_) => Remedy::Fail,
+        FrameError::Index(IndexError::TooLarge { .. }) => Remedy::Skip(DropReason::Refused),
+        FrameError::Index(IndexError::NotLater { .. }) => Remedy::Skip(DropReason::Late),
+        FrameError::Index(_) => Remedy::Fail,
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use groundedvqa::domain::{
-    Caption, Claim, Embedding, Entailment, Event, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamTime,
+    Caption, Claim, Embedding, Entailment, Event, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamState,
+    StreamTime,
 };
 use groundedvqa::engine::Engine;
 use groundedvqa::index::Index;
@@ -104,6 +105,7 @@ async fn narrate(dir: &Path, source: &str) {
         metrics: groundedvqa::narrate::Metrics::register(&registry).expect("registers"),
         stop: Stop::new(),
     };
+    let board = deps.board.clone();
     let witness = tokio::spawn(log_announcements(append_to(&dir.join(ANNOUNCED_LOG)), announced));
     let watching = STREAMS.map(|name| {
         let every = if source == SYNTHETIC { EVERY } else { EVERY_OF_CLIP };
@@ -116,6 +118,9 @@ async fn narrate(dir: &Path, source: &str) {
         watching.ended().await.expect("no panic");
     }
     witness.await.expect("no panic");
+    for status in board.snapshot() {
+        assert_eq!(status.state, StreamState::Ended, "{}: {}", status.stream, status.detail);
+    }
     index.close().await.expect("closes");
 }
 
