@@ -226,10 +226,11 @@ async fn a_disk_without_sync_is_caught_by_this_test() {
     // The negative control: a disk that only pretends to sync loses what was acknowledged.
     let disk = Disk::default();
     let acknowledged = store_until_it_fails(&disk).await;
-    let mut platter = disk.platter();
-    platter.synced.clear();
-    let bytes = platter.after(Cut::Power, &mut fastrand::Rng::with_seed(7));
-    drop(platter);
+    let bytes = {
+        let mut platter = disk.platter();
+        platter.synced.clear();
+        platter.after(Cut::Power, &mut fastrand::Rng::with_seed(7))
+    };
     assert!(read_back(bytes).await.is_ok_and(|found| found.len() < acknowledged.len()));
 }
 
