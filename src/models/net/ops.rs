@@ -24,7 +24,7 @@ pub(super) fn residual_norm(x: &Tensor, residual: &Tensor, params: &Tensor, epsi
     x.inplace_op3(residual, params, &ResidualNorm { epsilon })
 }
 
-/// `row = norm(row) * gain + shift` where `row` is given as its values plus what was added to them.
+/// `row = norm(row) * gain + shift`.
 #[inline]
 fn normalise(row: &mut [f32], gain: &[f32], shift: &[f32], epsilon: f32) {
     let width = row.len() as f32;
