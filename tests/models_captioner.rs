@@ -23,7 +23,7 @@ fn clip(path: &Path) -> Box<dyn EvidenceSource> {
     video::init().expect("GStreamer starts");
     let config = toml::from_str(&format!("url = {:?}", path.display().to_string())).expect("a path is a stream");
     let stream = StreamId::new("clip").expect("a valid id");
-    video::evidence(&stream, &config, WallTime::from_nanos(0).expect("the epoch is a time"))
+    video::evidence(&stream, &config, WallTime::from_nanos(0).expect("1970 is a time"))
 }
 
 /// The frame of this number, at a constant rate: the one on display in the middle of its interval.
@@ -52,7 +52,7 @@ fn frames_are_told_as_before() {
     let mut describer = describer();
     let street = "There are about seven people, a car and a van or truck. \
                   Two people are on the left, three are in the centre and two are on the right. \
-                  About seven people wear black. The car is on the right in the background. \
+                  Three people wear black. The car is on the right in the background. \
                   The van or truck is white. The van or truck is on the right in the background.";
     let cyclist = "There is a person. The person is on the right.";
     for (name, due) in [("vtest_278", street), ("bikes_104", cyclist)] {
