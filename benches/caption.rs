@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench caption` measures the fixture frames and prints one line of JSON. Beside onnxruntime, in turns
 //! and on full-size frames, it is measured by `benches/reference_caption.py`, which starts this program with
-//! `--serve FRAMES`: for each line on standard input it captions every picture of that safetensors file once and answers
-//! with the wall milliseconds of each and the CPU milliseconds of all.
+//! `--serve FRAMES`: for each line on standard input it captions every picture of that safetensors file once and
+//! answers with the wall milliseconds of each and the CPU milliseconds of all.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};

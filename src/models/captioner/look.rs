@@ -96,7 +96,7 @@ impl Light {
     fn of(picture: &Picture) -> Self {
         let pixels = picture.rgb().as_chunks::<3>().0;
         // An odd step does not stay in one column of an even width.
-        let step = pixels.len() / 4096 | 1;
+        let step = (pixels.len() / 4096) | 1;
         let (mut luma, mut chroma, mut count) = (0.0, 0.0, 0.0);
         for &[r, g, b] in pixels.iter().step_by(step) {
             luma += 0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b);

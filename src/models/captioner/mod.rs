@@ -1,7 +1,7 @@
 //! Describes a picture in sentences from what an object detector finds in it (profile `edge`).
 //!
-//! picture → [`letterbox`] → NanoDet (`net::nanodet`) → [`detect`] → [`objects`] (what may be asserted) → [`look`]
-//! (colour, place, depth) → [`sentences`]. It sees one picture and nothing else. What it says is meant to be true;
+//! picture → `letterbox` → NanoDet (`net::nanodet`) → `detect` → `objects` (what may be asserted) → `look` (colour,
+//! place, depth) → `sentences`. It sees one picture and nothing else. What it says is meant to be true;
 //! what it does not say may still be there. It owns its network's working memory, so it is used by one thread, and
 //! spreads each picture's work over the current rayon pool.
 //!

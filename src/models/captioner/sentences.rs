@@ -21,7 +21,7 @@ pub(super) fn write(scene: &Scene) -> String {
     let mut sentences = vec![presence(&kinds, scene.is_empty)];
     for (kind, seen) in &kinds {
         match seen.as_slice() {
-            [only] => one(*kind, only, &mut sentences),
+            [only] => one(*kind, **only, &mut sentences),
             many => several(*kind, many, &mut sentences),
         }
     }
@@ -70,7 +70,7 @@ fn presence(kinds: &[(Kind, Vec<&Seen>)], is_empty: bool) -> String {
 }
 
 /// Colour, then place and depth, of the only one of its kind.
-fn one(kind: Kind, seen: &Seen, sentences: &mut Vec<String>) {
+fn one(kind: Kind, seen: Seen, sentences: &mut Vec<String>) {
     let name = kind.name();
     if let Some(colour) = seen.colour {
         let verb = if kind.group() == Group::Person { "wears" } else { "is" };

@@ -3,8 +3,8 @@
 //! The kernel keeps a tile of pixels by one output plane in registers and walks over planes, taps and channels once (an
 //! implicit GEMM). Weights are packed at construction in the order of that walk. Every map of the detector is a
 //! multiple of [`TILE`] pixels wide (416/32 = 13), and 13 x 2 AVX-512 accumulators with their operands fill the 32
-//! registers, so nothing is ragged. Maps are laid out as [`super::map`] says. Sixteen lanes come from `wide`, which is safe
-//! and uses what the build's target CPU has.
+//! registers, so nothing is ragged. Maps are laid out as [`super::map`] says. Sixteen lanes come from `wide`, which is
+//! safe and uses what the build's target CPU has.
 
 use wide::f32x16;
 
@@ -103,7 +103,7 @@ impl Conv {
         let Shape { stride, planes, width, outputs, .. } = self.shape;
         let row_len = inputs[0].row_len();
         assert!(inputs.iter().all(|map| map.width() == width && map.row_len() == row_len));
-        assert!(inputs[0].side() == stride * out.side() && out.side() % TILE == 0);
+        assert!(inputs[0].side() == stride * out.side() && out.side().is_multiple_of(TILE));
         assert!(out.planes() == self.bias.len() && out.width() == outputs.min(LANES));
         let sources: Vec<&[f32]> = inputs.iter().flat_map(|map| map.iter()).collect();
         assert_eq!(sources.len(), planes);
@@ -127,8 +127,8 @@ impl Conv {
 /// Some rows of one output plane, from row `y` on.
 ///
 /// Its functions are generic over numbers of the shape, so that addresses become constant offsets and bounds are
-/// checked once a window: `W` channels of an input plane, `STEP` numbers from one output pixel's input to the next one's,
-/// `N` channels of an output plane, which are `V` vectors.
+/// checked once a window: `W` channels of an input plane, `STEP` numbers from one output pixel's input to the next
+/// one's, `N` channels of an output plane, which are `V` vectors.
 struct Band<'a> {
     conv: &'a Conv,
     sources: &'a [&'a [f32]],
@@ -162,6 +162,7 @@ impl Band<'_> {
     }
 
     /// Fills `P` pixels, whose input windows begin at `first` of each source.
+    #[allow(clippy::inline_always, reason = "the accumulators have to stay in registers of the caller's loop")]
     #[inline(always)]
     fn tile<const W: usize, const STEP: usize, const N: usize, const V: usize, const P: usize>(
         &self,
@@ -201,7 +202,7 @@ impl Band<'_> {
 }
 
 /// The first `V` vectors.
-#[inline(always)]
+#[inline]
 fn leading<const V: usize>(lanes: &Lanes) -> &[f32x16; V] {
     lanes.first_chunk().expect("a plane has at most two vectors")
 }

@@ -142,7 +142,7 @@ impl Map {
 /// The nearer and the farther source pixel of pixel `at` of a doubled row.
 fn neighbours(at: usize, last: usize) -> (usize, usize) {
     let near = at / 2;
-    let far = if at % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(last) };
+    let far = if at.is_multiple_of(2) { near.saturating_sub(1) } else { (near + 1).min(last) };
     (near, far)
 }
 
