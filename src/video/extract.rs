@@ -103,7 +103,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&self) -> Result<Candidate<Decoded>, Miss> {
         let mut reader = Reader::open_file(self.config, &self.stop, self.left()?)?;
-        if file::seeks_exactly(&self.config.address, &reader.plugged()) {
+        if self.at > StreamTime::ZERO + LEADS[0] && file::seeks_exactly(&self.config.address, &reader.plugged()) {
             if let Some(length) = reader.duration().filter(|&length| self.at > StreamTime::ZERO + length + BEYOND) {
                 return Err(Miss::NoFrame(format!("the video is {:.3} s long", length.as_secs_f64())));
             }

@@ -20,6 +20,8 @@ pub(super) enum Fault {
     Unauthorized(String),
     /// There, but not video that can be decoded here.
     Undecodable(String),
+    /// What came is not what was expected. For good in a file; a live source may send better next time.
+    Damaged(String),
     /// Nothing came for so long.
     Silent(Duration),
 }
@@ -32,8 +34,16 @@ impl Fault {
             Self::Stopped => SourceError::Stopped,
             Self::Access(reason) => SourceError::Open { stream, reason },
             Self::Unauthorized(reason) => SourceError::Unauthorized { stream, reason },
-            Self::Undecodable(reason) => SourceError::Unusable { stream, reason },
+            Self::Undecodable(reason) | Self::Damaged(reason) => SourceError::Unusable { stream, reason },
             Self::Silent(after) => SourceError::Stalled { stream, after },
+        }
+    }
+
+    /// The same fault when the source is live.
+    pub(super) fn of_live(self) -> Self {
+        match self {
+            Self::Damaged(reason) => Self::Access(reason),
+            other => other,
         }
     }
 
@@ -41,7 +51,9 @@ impl Fault {
     pub(super) fn reason(self) -> String {
         match self {
             Self::Stopped => "stopped".to_owned(),
-            Self::Access(reason) | Self::Unauthorized(reason) | Self::Undecodable(reason) => reason,
+            Self::Access(reason) | Self::Unauthorized(reason) | Self::Undecodable(reason) | Self::Damaged(reason) => {
+                reason
+            }
             Self::Silent(after) => format!("no picture came within {} s", after.as_secs_f32()),
         }
     }
@@ -63,7 +75,8 @@ pub(super) fn of_error(message: &gst::message::Error, missing: &[String]) -> Fau
     match error.kind::<gst::StreamError>() {
         // `Failed` is the echo of somebody else's trouble, often the network's.
         Some(gst::StreamError::Failed) => Fault::Access(reason),
-        _ => Fault::Undecodable(reason),
+        Some(gst::StreamError::CodecNotFound) | None => Fault::Undecodable(reason),
+        Some(_) => Fault::Damaged(reason),
     }
 }
 
@@ -144,9 +157,16 @@ mod tests {
         ] {
             assert!(matches!(access, Fault::Access(_)), "{access:?}");
         }
-        for unusable in [
+        for damaged in [
             fault(StreamError::WrongType, "This appears to be a text file", "", &[]),
             fault(StreamError::Demux, "x", "", &[]),
+        ] {
+            assert!(matches!(damaged, Fault::Damaged(_)), "{damaged:?}");
+            let stream = StreamId::new("cam").expect("is a token");
+            assert!(damaged.clone().of_live().into_source_error(&stream).is_transient());
+            assert!(!damaged.into_source_error(&stream).is_transient());
+        }
+        for unusable in [
             fault(CoreError::MissingPlugin, "x", "", &[]),
             fault(StreamError::Failed, "x", "", &["H.267 decoder".to_owned()]),
         ] {

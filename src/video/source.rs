@@ -68,7 +68,7 @@ impl LiveSource {
         stop: &Stop,
     ) -> Result<Self, SourceError> {
         let reader = Reader::open_live(config, origin.epoch, stop, config.stall_timeout)
-            .map_err(|fault| fault.into_source_error(stream))?;
+            .map_err(|fault| fault.of_live().into_source_error(stream))?;
         let sampler = Sampler::new(origin.sample_every, origin.after);
         Ok(Self(Sampling::new(stream, config, reader, sampler, origin.epoch, stop)))
     }
@@ -138,7 +138,9 @@ impl FrameSource for FileSource {
         match source.next_kept() {
             Ok(Some(decoded)) => source.frame(&decoded).map(Some),
             Ok(None) => source.finish(),
-            Err(Fault::Access(reason) | Fault::Undecodable(reason)) if source.seen.is_some() => {
+            Err(Fault::Access(reason) | Fault::Undecodable(reason) | Fault::Damaged(reason))
+                if source.seen.is_some() =>
+            {
                 let seen = source.seen.unwrap_or_default();
                 let reason = format!("it breaks off after {seen}: {reason}");
                 Err(SourceError::Unusable { stream: source.stream.clone(), reason })
@@ -155,7 +157,9 @@ impl FrameSource for LiveSource {
         match source.next_kept() {
             Ok(Some(decoded)) => source.frame(&decoded).map(Some),
             Ok(None) => Err(SourceError::Lost { stream, reason: "the source ended".to_owned() }),
-            Err(Fault::Access(reason) | Fault::Undecodable(reason)) => Err(SourceError::Lost { stream, reason }),
+            Err(Fault::Access(reason) | Fault::Undecodable(reason) | Fault::Damaged(reason)) => {
+                Err(SourceError::Lost { stream, reason })
+            }
             Err(fault) => Err(fault.into_source_error(&stream)),
         }
     }
