@@ -19,7 +19,7 @@ use crate::stop::Stop;
 /// How far before the time asked for to seek, until a picture in between is found; then the file is read from its
 /// beginning. The steps serve slide shows, whose pictures stand for minutes.
 const LEADS: [Duration; 4] =
-    [Duration::from_millis(300), Duration::from_secs(3), Duration::from_secs(30), Duration::from_secs(300)];
+    [Duration::from_millis(300), Duration::from_secs(3), Duration::from_secs(30), Duration::from_mins(5)];
 /// A first picture later than the time sought by this much was not cut.
 const CUT: Duration = Duration::from_millis(1);
 /// Headers tell the length of a file roughly; what lies further beyond is not searched for.
@@ -112,7 +112,7 @@ impl Search<'_> {
             }
             reader = Reader::open_file(self.config, &self.stop, self.left()?)?;
         }
-        self.from_the_beginning(&mut reader)
+        self.read_from_beginning(&mut reader)
     }
 
     /// Seeks further and further back until the picture is found behind another; `None` if it never is.
@@ -131,7 +131,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    fn from_the_beginning(&self, reader: &mut Reader) -> Result<Candidate<Decoded>, Miss> {
+    fn read_from_beginning(&self, reader: &mut Reader) -> Result<Candidate<Decoded>, Miss> {
         reader.play()?;
         let (best, ended) = self.read(reader)?;
         let best = best.ok_or_else(|| Miss::NoFrame("the video starts later".to_owned()))?;

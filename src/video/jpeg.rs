@@ -59,7 +59,7 @@ fn encode_within(picture: &Picture, max_bytes: usize) -> Result<Option<Vec<u8>>,
 
 /// JPEG counts sides in 16 bits.
 fn fits_encoder(picture: &Picture) -> bool {
-    picture.width().max(picture.height()) <= u32::from(u16::MAX)
+    u16::try_from(picture.width().max(picture.height())).is_ok()
 }
 
 fn encode(picture: &Picture, quality: u8) -> Result<Vec<u8>, JpegError> {

@@ -145,9 +145,8 @@ impl Reader {
             let ended = self.pipeline.sink().is_eos();
             match self.pipeline.check() {
                 Ok(()) if ended => return Ok(None),
-                Ok(()) => {}
                 Err(fault) if ended || !self.may_follow(since.elapsed()) => return Err(fault),
-                Err(_) => {}
+                Ok(()) | Err(_) => {}
             }
             if !self.pulled && self.pipeline.gave_up() {
                 // What the bus says is better, if it came meanwhile.
