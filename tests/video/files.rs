@@ -261,7 +261,9 @@ fn unknown_codec(dir: &Path) -> PathBuf {
     let mut bytes = std::fs::read(clips::tree()).expect("the clip is there");
     let fourcc: Vec<usize> = (0..2000).filter(|&n| bytes[n..n + 4].eq_ignore_ascii_case(b"cvid")).collect();
     assert!(!fourcc.is_empty());
-    fourcc.into_iter().for_each(|n| bytes[n..n + 4].copy_from_slice(b"ZQZQ"));
+    for n in fourcc {
+        bytes[n..n + 4].copy_from_slice(b"ZQZQ");
+    }
     let path = dir.join("unknown.avi");
     std::fs::write(&path, bytes).expect("is written");
     path

@@ -13,7 +13,7 @@ use crate::common::{RtspServer, clips};
 use crate::make::{at, epoch, evidence, open, origin, stream};
 
 const TENTH: Duration = Duration::from_millis(100);
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 const PASSWORD: &str = "p@ss/w:rd";
 
 fn from_toml(text: &str) -> StreamConfig {
