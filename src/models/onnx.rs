@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Write;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
@@ -60,7 +62,10 @@ pub fn to_safetensors(onnx: &Path, out: &Path) -> Result<(), OnnxError> {
 /// Puts `bytes` at `path`, all of them or none.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut part = tempfile::Builder::new().prefix("weights.").suffix(".part").tempfile_in(folder)?;
+    // Readable by the daemon's user, like the files that were fetched.
+    let mode = Permissions::from_mode(0o644);
+    let mut part =
+        tempfile::Builder::new().prefix("weights.").suffix(".part").permissions(mode).tempfile_in(folder)?;
     part.write_all(bytes)?;
     part.as_file().sync_all()?;
     part.persist(path)?;
