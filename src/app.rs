@@ -86,6 +86,11 @@ impl Daemon {
         let metrics = bus::Metrics::register(registry)?;
         let bus =
             bus::start(&bus_config, core.answerer.clone(), core.board.clone(), told, Stop::new(), metrics).await?;
+        let bus_ended = bus.ended();
+        vital.spawn(async move {
+            bus_ended.await;
+            Err(anyhow!("the bus broke"))
+        });
         let watch_stop = Stop::new();
         let mut watching = JoinSet::new();
         for stream in core.watch(&watch_stop) {

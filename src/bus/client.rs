@@ -155,11 +155,9 @@ impl Client {
         read: fn(&Message) -> Result<T, ClientError>,
     ) -> Result<Events<T>, ClientError> {
         let messages = super::subscribe(&self.nats, self.subjects.listen(topic, stream), None).await?;
-        // The subscription must stand on the server before anybody is asked.
-        timeout(BEYOND_DEADLINE, self.nats.flush())
-            .await
-            .map_err(|_| ClientError::Broken("the subscription did not reach the server".to_owned()))?
-            .map_err(|error| ClientError::Broken(error.to_string()))?;
+        // The subscription must stand on the server before anybody is asked. An account that may not publish to an
+        // inbox cannot know, and goes on.
+        let _ = timeout(link::SETTLED, link::round_trip(&self.nats)).await;
         Ok(Events { messages, read })
     }
 

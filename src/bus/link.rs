@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event};
+use futures::StreamExt;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -22,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const PING: Duration = Duration::from_secs(15);
 /// Requests that wait to be decoded, per endpoint. Decoding takes microseconds, so this is a burst, not a queue.
 const BURST: usize = 4096;
+/// Longest wait for a message to oneself where its coming back is not needed.
+pub(super) const SETTLED: Duration = Duration::from_secs(2);
 /// Slowest reconnection attempt.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -88,13 +91,13 @@ impl Link {
         if !self.is_up() {
             return;
         }
+        // Draining may close before everything written has left; after a round trip nothing is on the way any more.
+        let _ = timeout(grace.min(SETTLED), round_trip(&self.client)).await;
         let closed = async {
             let _ = self.client.drain().await;
-            while self.is_up() {
+            // Fails once the connection has ended.
+            while self.client.flush().await.is_ok() {
                 let _ = timeout(Duration::from_millis(20), self.news.notified()).await;
-                if self.client.flush().await.is_err() {
-                    return;
-                }
             }
         };
         if timeout(grace, closed).await.is_err() {
@@ -107,6 +110,13 @@ impl Link {
 pub(super) async fn connect_once(cfg: &Config) -> Result<Client, BusError> {
     let options = options(cfg)?.name("groundedvqa client").max_reconnects(Some(3));
     options.connect(cfg.servers()?).await.map_err(connect_error)
+}
+
+/// Whether a message to oneself came back: then the server has seen everything sent before on this connection.
+pub(super) async fn round_trip(client: &Client) -> bool {
+    let inbox = client.new_inbox();
+    let Ok(mut echo) = client.subscribe(inbox.clone()).await else { return false };
+    client.publish(inbox, "".into()).await.is_ok() && echo.next().await.is_some()
 }
 
 fn options(cfg: &Config) -> Result<ConnectOptions, BusError> {

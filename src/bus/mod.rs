@@ -16,6 +16,9 @@ mod desk;
 mod discovery;
 mod link;
 mod metrics;
+#[cfg(test)]
+#[path = "../../tests/common/nats.rs"]
+mod nats;
 mod outbox;
 mod quiet;
 mod refusal;
@@ -78,6 +81,8 @@ pub struct Bus {
     service: Service,
     outbox: Outbox,
     stop: Stop,
+    /// Asked when a task has panicked.
+    broken: Stop,
     grace: Duration,
 }
 
@@ -93,11 +98,12 @@ pub async fn start(
     cfg.check()?;
     let subjects = Subjects::new(&cfg.prefix)?;
     let link = Link::keep(cfg, metrics.clone()).await?;
+    let broken = Stop::new();
     let desk =
         Desk { answerer, board, subjects: subjects.clone(), link: link.clone(), max_evidence: cfg.max_evidence_bytes };
-    let service = Service::start(cfg, desk, link.clone(), stop.clone(), metrics.clone()).await?;
-    let outbox = Outbox::start(cfg, subjects, link.clone(), events, &stop, metrics);
-    Ok(Bus { link, service, outbox, stop, grace: cfg.grace.0 })
+    let service = Service::start(cfg, desk, link.clone(), stop.clone(), &broken, metrics.clone()).await?;
+    let outbox = Outbox::start(cfg, subjects, link.clone(), events, &broken, metrics);
+    Ok(Bus { link, service, outbox, stop, broken, grace: cfg.grace.0 })
 }
 
 impl Bus {
@@ -111,22 +117,29 @@ impl Bus {
         self.link.up().await;
     }
 
+    /// Returns when a task of the bus has ended that never should: a reason to end the process.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        let broken = self.broken.clone();
+        async move { broken.asked().await }
+    }
+
     /// Stops taking requests, lets those at work finish, publishes what was told, closes: each within the configured
     /// grace. Asks for the end itself if nobody has.
-    pub async fn drain(self) {
+    pub async fn drain(mut self) {
         self.stop.ask();
-        self.service.drain(self.grace).await;
+        self.service.finish(self.grace).await;
         self.outbox.drain(self.grace).await;
+        self.service.close().await;
         self.link.close(self.grace).await;
     }
 }
 
-/// Runs a task that must not panic: if it does, the end of the whole process is asked for, with a reason in the log.
-fn guard(name: &'static str, stop: Stop, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+/// Runs a task that must not panic: if it does, the bus is broken, with a reason in the log.
+fn guard(name: &'static str, broken: Stop, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(async move {
         if tokio::spawn(task).await.is_err() {
-            tracing::error!(task = name, "a task of the bus panicked, stopping");
-            stop.ask();
+            tracing::error!(task = name, "a task of the bus panicked");
+            broken.ask();
         }
     })
 }

@@ -84,7 +84,7 @@ impl Outbox {
         subjects: Subjects,
         link: Link,
         events: mpsc::Receiver<Event>,
-        stop: &Stop,
+        broken: &Stop,
         metrics: Metrics,
     ) -> Self {
         let limits = Limits { news: cfg.outbox_events, proof_bytes: cfg.outbox_verdict_bytes };
@@ -92,9 +92,9 @@ impl Outbox {
         let (finish, finishing) = watch::channel(None);
         let packer = Packer { subjects, link: link.clone(), max_evidence: cfg.max_evidence_bytes };
         let intake = take_in(events, packer, Arc::clone(&shared), finishing.clone());
-        let intake = super::guard("intake", stop.clone(), intake);
-        let sender = Sender { link, shared, loopback: None, mute_in: None, refused: Quiet::default() };
-        let sender = super::guard("sender", stop.clone(), sender.run(finishing));
+        let intake = super::guard("intake", broken.clone(), intake);
+        let sender = Sender { link, shared, loopback: None, echoed_in: None, mute_in: None, refused: Quiet::default() };
+        let sender = super::guard("sender", broken.clone(), sender.run(finishing));
         Self { finish, intake, sender }
     }
 
@@ -205,7 +205,9 @@ struct Sender {
     shared: Arc<Shared>,
     /// Messages to oneself come back here.
     loopback: Option<(String, Subscriber)>,
-    /// The life of the connection in which they did not.
+    /// The life of the connection in which they did.
+    echoed_in: Option<u64>,
+    /// The life of the connection in which they never did.
     mute_in: Option<u64>,
     refused: Quiet,
 }
@@ -258,17 +260,24 @@ impl Sender {
             Ok(true) => {}
             Ok(false) | Err(_) => return Fate::InDoubt,
         }
-        if self.mute_in == Some(life) || timeout(PATIENCE, self.confirm()).await.is_ok_and(|confirmed| confirmed) {
-            return Fate::Arrived;
+        while self.mute_in != Some(life) {
+            let confirmed = timeout(PATIENCE, self.confirm()).await.is_ok_and(|confirmed| confirmed);
+            if self.link.lives() != life || !self.link.is_up() {
+                // An echo of a later life says nothing about what was written before.
+                self.loopback = None;
+                return Fate::InDoubt;
+            }
+            if confirmed {
+                self.echoed_in = Some(life);
+                return Fate::Arrived;
+            }
+            if self.echoed_in != Some(life) {
+                tracing::warn!("NATS does not return messages to oneself: events are published unconfirmed");
+                (self.loopback, self.mute_in) = (None, Some(life));
+            }
+            // Otherwise the server is slow or frozen: until the connection is given up, nothing is lost by waiting.
         }
-        self.loopback = None;
-        if self.link.is_up() && self.link.lives() == life {
-            // Up all the time and still no echo: the account may not publish or subscribe to an inbox.
-            tracing::warn!("NATS does not return messages to oneself: events are published unconfirmed");
-            self.mute_in = Some(life);
-            return Fate::Arrived;
-        }
-        Fate::InDoubt
+        Fate::Arrived
     }
 
     /// Whether the client took all of the batch that can be published at all.

@@ -149,3 +149,39 @@ fn error_headers(refusal: &Refusal) -> Vec<(&'static str, String)> {
         (ERROR_NUMBER, refusal.code.number().to_string()),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+
+    use super::*;
+    use crate::bus::nats::NatsServer;
+    use crate::bus::wire::ErrorReply;
+    use crate::bus::{Config, link};
+    use crate::secret::Secret;
+
+    /// A panic while a request is at work is a defect, and still a reply.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_dropped_request_is_replied_to() {
+        let server = NatsServer::start();
+        let cfg = Config { url: Secret::new(server.url()), ..Config::default() };
+        let metrics = Metrics::register(&prometheus::Registry::new()).expect("registers");
+        let link = Link::keep(&cfg, metrics.clone()).await.expect("starts");
+        link.up().await;
+        let asker = link::connect_once(&cfg).await.expect("connects");
+        let mut replies = asker.subscribe("inbox").await.expect("subscribes");
+        assert!(link::round_trip(&asker).await);
+
+        let endpoint = Arc::new(Endpoint::new(Verb::Ask, "ask", "gvqa.ask".to_owned()));
+        let responder = Responder::new("inbox".into(), Arc::clone(&endpoint), link, metrics);
+        let work = tokio::spawn(async move {
+            let _responder = responder;
+            panic!("a defect");
+        });
+        assert!(work.await.is_err(), "the work panicked");
+        let reply = timeout(Duration::from_secs(20), replies.next()).await.expect("in time").expect("connected");
+        let body: ErrorReply = serde_json::from_slice(&reply.payload).expect("an error reply");
+        assert_eq!((body.error.name, body.error.code), (ErrorCode::Internal, 500));
+        assert_eq!((endpoint.stats().requests, endpoint.stats().errors), (1, 1));
+    }
+}

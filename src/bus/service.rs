@@ -12,6 +12,7 @@ use async_nats::{Message, Subscriber};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::domain::StreamId;
@@ -28,13 +29,15 @@ use super::wire::{self, Checked, ErrorCode};
 use super::{BusError, Config, Metrics};
 
 /// Longest wait for what is left in a subscription at the end.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The running endpoints.
 #[derive(Debug)]
 pub(super) struct Service {
     /// Everything at work holds a sender; when all are gone, all is done.
     work: mpsc::Receiver<Infallible>,
+    closing: Stop,
+    endpoints: Vec<JoinHandle<()>>,
 }
 
 struct Door {
@@ -45,7 +48,10 @@ struct Door {
     cfg: Config,
     questions: Arc<Semaphore>,
     lookups: Arc<Semaphore>,
+    /// Nothing is admitted any more.
     stop: Stop,
+    /// Nothing is listened to any more.
+    closing: Stop,
 }
 
 /// A request on its way to the desk.
@@ -62,12 +68,15 @@ impl Service {
         desk: Desk,
         link: Link,
         stop: Stop,
+        broken: &Stop,
         metrics: Metrics,
     ) -> Result<Self, BusError> {
         let subjects = desk.subjects.clone();
         let endpoints = endpoints(&subjects);
         let metadata = BTreeMap::from([("prefix", subjects.prefix().to_owned()), ("messages", "1".to_owned())]);
         let discovery = Discovery::new(endpoints.clone(), metadata).listen(link.clone(), stop.clone()).await?;
+        super::guard("discovery", broken.clone(), discovery);
+        let closing = Stop::new();
         let door = Arc::new(Door {
             desk,
             link,
@@ -77,22 +86,34 @@ impl Service {
             questions: Arc::new(Semaphore::new(cfg.max_questions)),
             lookups: Arc::new(Semaphore::new(cfg.max_lookups)),
             stop,
+            closing: closing.clone(),
         });
         let (present, work) = mpsc::channel(1);
+        let mut tasks = Vec::new();
         for endpoint in endpoints {
             let requests =
                 super::subscribe(door.link.client(), endpoint.subject.clone(), Some(QUEUE.to_owned())).await?;
-            let (name, serving) = (endpoint.name, Arc::clone(&door).serve(endpoint, requests, present.clone()));
-            super::guard(name, door.stop.clone(), serving);
+            let name = endpoint.name;
+            let serving = Arc::clone(&door).serve(endpoint, requests, present.clone());
+            tasks.push(super::guard(name, broken.clone(), serving));
         }
-        super::guard("discovery", door.stop.clone(), discovery);
-        Ok(Self { work })
+        Ok(Self { work, closing, endpoints: tasks })
     }
 
-    /// Waits until everything that was admitted is replied to. The end must have been asked for.
-    pub(super) async fn drain(mut self, grace: Duration) {
+    /// Waits until everything that was admitted is replied to; what comes meanwhile is refused. The end must have been
+    /// asked for.
+    pub(super) async fn finish(&mut self, grace: Duration) {
         if timeout(grace, self.work.recv()).await.is_err() {
             tracing::warn!("requests were left unanswered at the end");
+        }
+    }
+
+    /// Stops listening.
+    pub(super) async fn close(self) {
+        self.closing.ask();
+        for endpoint in self.endpoints {
+            // A panic inside was already told.
+            let _ = endpoint.await;
         }
     }
 }
@@ -117,20 +138,19 @@ impl Door {
         mut requests: Subscriber,
         present: mpsc::Sender<Infallible>,
     ) {
-        let asked = self.stop.asked();
-        tokio::pin!(asked);
-        loop {
-            let message = tokio::select! {
-                biased;
-                () = &mut asked => break,
-                message = requests.next() => message,
-            };
-            match message {
-                Some(message) => self.take(&endpoint, &message, &present).await,
-                None => return,
+        while let Some(message) = next_before(&mut requests, &self.stop).await {
+            self.take(&endpoint, &message, &present).await;
+        }
+        drop(present);
+        while let Some(message) = next_before(&mut requests, &self.closing).await {
+            self.refuse(&endpoint, &message).await;
+        }
+        // What had arrived before the subscription ended is refused rather than forgotten.
+        if self.link.is_up() && timeout(PATIENCE, requests.drain()).await.is_ok() {
+            while let Ok(Some(message)) = timeout(PATIENCE, requests.next()).await {
+                self.refuse(&endpoint, &message).await;
             }
         }
-        self.refuse_rest(&endpoint, requests).await;
     }
 
     async fn take(self: &Arc<Self>, endpoint: &Arc<Endpoint>, message: &Message, present: &mpsc::Sender<Infallible>) {
@@ -195,16 +215,19 @@ impl Door {
         })
     }
 
-    /// What had arrived before the subscription ended is refused rather than forgotten.
-    async fn refuse_rest(&self, endpoint: &Arc<Endpoint>, mut requests: Subscriber) {
-        if !matches!(timeout(PATIENCE, requests.drain()).await, Ok(Ok(()))) {
-            return;
+    async fn refuse(&self, endpoint: &Arc<Endpoint>, message: &Message) {
+        if let Some(responder) = self.responder(message, endpoint) {
+            responder.send(Err(Refusal::new(ErrorCode::Stopping, "the daemon is ending"))).await;
         }
-        while let Ok(Some(message)) = timeout(PATIENCE, requests.next()).await {
-            if let Some(responder) = self.responder(&message, endpoint) {
-                responder.send(Err(Refusal::new(ErrorCode::Stopping, "the daemon is ending"))).await;
-            }
-        }
+    }
+}
+
+/// The next message, unless the end was asked for: that comes first.
+async fn next_before(requests: &mut Subscriber, end: &Stop) -> Option<Message> {
+    tokio::select! {
+        biased;
+        () = end.asked() => None,
+        message = requests.next() => message,
     }
 }
 

@@ -8,10 +8,12 @@ use groundedvqa::answer::{self, Answerer, StreamEntry, Streams};
 use groundedvqa::bus::wire::ErrorBody;
 use groundedvqa::bus::{self, Bus, Client, ClientError};
 use groundedvqa::config::Span;
-use groundedvqa::domain::{Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime};
+use groundedvqa::domain::{
+    Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, WallTime,
+};
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
-use groundedvqa::narrate::Board;
+use groundedvqa::narrate::{self, Board};
 use groundedvqa::secret::Secret;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
@@ -31,7 +33,7 @@ pub(crate) const SEEN: [(u8, f64, &str); 3] = [
     (2, 5.0, "There are two people."),
     (3, 10.0, "There is a bus."),
 ];
-/// A second of `cam` whose frame does not come until the test opens the gate.
+/// A second of the stream `slow` whose frame does not come until the test opens the gate.
 pub(crate) const SLOW: f64 = 15.0;
 
 /// The asking half of a daemon around one stream `cam`, on a bus.
@@ -43,7 +45,22 @@ pub(crate) struct Daemon {
     /// The times whose frames were extracted.
     pub(crate) extracted: Log<StreamTime>,
     /// Lets the slow frame come.
-    pub(crate) gate: Stop,
+    pub(crate) gate: Gate,
+}
+
+/// Opens when it is dropped, so that a failed test does not wait for the frame either.
+pub(crate) struct Gate(Stop);
+
+impl Gate {
+    pub(crate) fn open(&self) {
+        self.0.ask();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.open();
+    }
 }
 
 /// The configuration for a server, with test-sized limits.
@@ -73,11 +90,12 @@ impl Daemon {
             extractions: 64,
             ..answer::Config::default()
         };
+        let board = board_with_a_broken_stream(&engine, &index, &events, &registry);
         let answerer =
             Answerer::new(engine, index, streams(&gate, &extracted), events.clone(), to_jpeg, limits, metrics);
         let metrics = bus::Metrics::register(&registry).expect("registers");
-        let bus = bus::start(cfg, answerer, Board::new(), told, Stop::new(), metrics).await.expect("the bus starts");
-        Self { bus, strings, events, registry, extracted, gate }
+        let bus = bus::start(cfg, answerer, board, told, Stop::new(), metrics).await.expect("the bus starts");
+        Self { bus, strings, events, registry, extracted, gate: Gate(gate) }
     }
 
     /// Connected, with its subscriptions on the server.
@@ -146,15 +164,37 @@ pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, ClientError>) -> Err
     }
 }
 
+/// A board that shows one stream, `broken`, and a reason that nobody should read in full.
+fn board_with_a_broken_stream(
+    engine: &Engine,
+    index: &Index,
+    events: &mpsc::Sender<Event>,
+    registry: &Registry,
+) -> Board {
+    let board = Board::new();
+    let deps = narrate::Deps {
+        engine: engine.clone(),
+        index: index.clone(),
+        board: board.clone(),
+        events: events.clone(),
+        metrics: narrate::Metrics::register(registry).expect("registers"),
+        stop: Stop::new(),
+    };
+    let reason = "rtsp://me:hunter2@cam: no such host";
+    drop(narrate::refuse(stream("broken"), StreamKind::Live, reason, deps));
+    board
+}
+
 async fn remember(index: &Index) {
-    let id = stream("cam");
-    let record = index.register(&id, StreamKind::File, Some("clip".into())).await.expect("registers");
-    let slow = (0, SLOW, "There is a bicycle.");
-    for (_, seconds, caption) in SEEN.into_iter().chain([slow]) {
+    for name in ["cam", "slow"] {
+        index.register(&stream(name), StreamKind::File, Some(name.into())).await.expect("registers");
+    }
+    let cam = SEEN.map(|(_, seconds, caption)| ("cam", seconds, caption));
+    for (name, seconds, caption) in cam.into_iter().chain([("slow", SLOW, "There is a bicycle.")]) {
         let moment = NewMoment {
-            stream: id.clone(),
+            stream: stream(name),
             at: at(seconds),
-            wall: record.epoch.plus(Duration::from_secs_f64(seconds)),
+            wall: WallTime::now(),
             caption: Caption::new(caption),
             embedding: FakeEmbedder::vector(caption),
             captioner: Fingerprint::new("fake-captioner@0"),
@@ -166,17 +206,13 @@ async fn remember(index: &Index) {
 
 fn streams(gate: &Stop, extracted: &Log<StreamTime>) -> Streams {
     let shown = SEEN.map(|(tag, seconds, _)| (at(seconds), Past::Shows(picture(tag))));
-    let mut past: BTreeMap<_, _> = shown.into_iter().collect();
-    past.insert(at(SLOW), Past::Hangs(gate.clone()));
-    let evidence = FakeEvidence {
-        stream: stream("cam"),
-        kind: StreamKind::File,
-        epoch: groundedvqa::domain::WallTime::now(),
-        past,
-        asked: extracted.clone(),
+    let hangs = [(at(SLOW), Past::Hangs(gate.clone()))];
+    let entry = |name: &str, past: BTreeMap<StreamTime, Past>| {
+        let (kind, epoch, asked) = (StreamKind::File, WallTime::now(), extracted.clone());
+        let evidence = Arc::new(FakeEvidence { stream: stream(name), kind, epoch, past, asked });
+        (stream(name), StreamEntry { kind, sample_every: 5 * SECOND, evidence })
     };
-    let entry = StreamEntry { kind: StreamKind::File, sample_every: 5 * SECOND, evidence: Arc::new(evidence) };
-    [(stream("cam"), entry)].into_iter().collect()
+    [entry("cam", shown.into()), entry("slow", hangs.into())].into_iter().collect()
 }
 
 /// Bytes that stand for a JPEG: the bus only carries them.

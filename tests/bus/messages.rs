@@ -126,7 +126,11 @@ async fn every_request_has_its_reply() {
     assert_eq!(header("Gvqa-Sha256").as_deref(), Some(Sha256::of(picture(2).rgb()).as_str()));
 
     conforms("streams.request", &json!({}));
-    conforms("streams.reply", &body(&call("gvqa.streams", json!({})).await));
+    let streams = body(&call("gvqa.streams", json!({})).await);
+    conforms("streams.reply", &streams);
+    assert_eq!(streams["streams"][0]["stream"], "broken");
+    assert_eq!(streams["streams"][0]["state"], "failed");
+    assert!(!streams.to_string().contains("hunter2"), "{streams}");
     let empty = raw.request("gvqa.streams", "".into()).await.expect("a reply");
     conforms("streams.reply", &body(&empty));
 
@@ -143,7 +147,8 @@ async fn events_are_told_with_their_evidence() {
     let raw = async_nats::connect(server.url()).await.expect("connects");
     let mut all = raw.subscribe("gvqa.*.cam").await.expect("subscribes");
     let mut evidence = client.evidence(None).await.expect("subscribes");
-    raw.flush().await.expect("flushes");
+    // A reply on the same connection: the server knows the subscription.
+    raw.request("gvqa.streams", "".into()).await.expect("a reply");
 
     let moment = Moment {
         id: MomentId(7),
