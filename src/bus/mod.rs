@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::answer::Answerer;
-use crate::domain::Event;
+use crate::domain::{Answer, Event};
 use crate::narrate::Board;
 use crate::stop::Stop;
 
@@ -72,6 +72,12 @@ pub enum BusError {
         /// What the client said.
         reason: String,
     },
+}
+
+/// An answer as it would be sent by a daemon with the default prefix, for use without a bus.
+pub fn answer_message(answer: &Answer) -> wire::AnswerReply {
+    let subjects = Subjects::new(&Config::default().prefix).expect("the default prefix is made of tokens");
+    convert::Context { subjects: &subjects, max_evidence: usize::MAX }.answer(answer)
 }
 
 /// The running bus.

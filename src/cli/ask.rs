@@ -9,15 +9,17 @@ use clap::Args;
 
 use crate::bus::wire::{AnswerReply, AskRequest, V1};
 use crate::bus::{ClientError, Events, Picture};
+use crate::config::Span;
 use crate::domain::{Design, Label, StreamId};
 
-use super::server::{FOUND, NOTHING, ServerArgs, failed};
+use super::ask_file::{self, Asked};
+use super::server::{FOUND, NOTHING, ServerArgs, failed, span};
 use super::show;
 
 /// How long evidence may be behind its answer.
 const EVIDENCE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks a question about what a running daemon has seen. Ends with 0 if a claim was grounded (or, unchecked, made),
+/// Asks a question about what a running daemon has seen, or about a file, without any server. Ends with 0 if a claim was grounded (or, unchecked, made),
 /// 1 if none was or the question was refused, 69 if no server or no daemon answers.
 #[derive(Debug, Args)]
 pub struct AskArgs {
@@ -38,26 +40,43 @@ pub struct AskArgs {
     /// Folder to write the evidence pictures into, one JPEG each, named by its SHA-256.
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
+    /// Watch this video file here and now and ask about it: no daemon, no server, nothing is kept.
+    #[arg(long, value_name = "VIDEO", conflicts_with = "stream")]
+    file: Option<PathBuf>,
+    /// With --file: one frame per this much of the video, such as 2s.
+    #[arg(long, default_value = "5s", value_parser = span, requires = "file")]
+    every: Span,
+    /// With --file: where `groundedvqa models fetch` put the models.
+    #[arg(long, default_value = "models", env = "GVQA_MODELS")]
+    models: PathBuf,
     #[command(flatten)]
     server: ServerArgs,
 }
 
 /// Asks, prints, says how it went.
 pub async fn run(args: AskArgs) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &args.file {
+        let question = Asked { text: &args.question, k: args.k, design: args.design };
+        let (reply, pictures) = ask_file::ask(file, args.every, &args.models, question).await?;
+        return tell(&args, &reply, &pictures);
+    }
     match ask(&args).await {
-        Ok((reply, pictures)) => {
-            if let Some(dir) = &args.evidence {
-                write_evidence(dir, &pictures)?;
-            }
-            if args.json {
-                println!("{}", serde_json::to_string(&reply)?);
-            } else {
-                print!("{}", show::answer(&reply));
-            }
-            Ok(ExitCode::from(verdict_on(&reply)))
-        }
+        Ok((reply, pictures)) => tell(&args, &reply, &pictures),
         Err(error) => Ok(failed(&error, args.json)),
     }
+}
+
+/// Writes the evidence, prints the answer, says how it went.
+fn tell(args: &AskArgs, reply: &AnswerReply, pictures: &[Picture]) -> anyhow::Result<ExitCode> {
+    if let Some(dir) = &args.evidence {
+        write_evidence(dir, pictures)?;
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(reply)?);
+    } else {
+        print!("{}", show::answer(reply));
+    }
+    Ok(ExitCode::from(verdict_on(reply)))
 }
 
 async fn ask(args: &AskArgs) -> Result<(AnswerReply, Vec<Picture>), ClientError> {

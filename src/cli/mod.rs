@@ -4,6 +4,7 @@
 //! unavailable, 70 wrong CPU.
 
 pub mod ask;
+mod ask_file;
 mod check_config;
 mod cpu;
 pub mod demo;

@@ -74,7 +74,7 @@ impl ServerArgs {
     }
 }
 
-fn span(text: &str) -> Result<Span, String> {
+pub(super) fn span(text: &str) -> Result<Span, String> {
     Span::try_from(text.to_owned()).map_err(|error| error.to_string())
 }
 

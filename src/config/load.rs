@@ -38,6 +38,14 @@ pub fn parse(
     Ok(config)
 }
 
+/// The library's own display repeats the line, which may hold a password.
+fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let reason = format!("line {line}: {}", first_line(error.message()));
+    ConfigError::Syntax { path: path.to_path_buf(), reason }
+}
+
 fn refusal(path: &Path, origins: &Origins, key: &str, reason: String) -> ConfigError {
     let origin = origins.iter().find(|(set, _)| *set == key || set.starts_with(&format!("{key}.")));
     let origin =
@@ -116,6 +124,8 @@ mod tests {
 
     #[test]
     fn a_refusal_shows_no_credentials() {
+        let message = refused("[bus]\nurl = nats://gvqa:hunter2@db:4222\n", &[]);
+        assert!(message.contains("line 2") && !message.contains("hunter2"), "{message}");
         let message = refused("[streams.door]\nurl = 'rtsp://u:hunter2@cam/1'\nuser = 'u'\n", &[]);
         assert!(!message.contains("hunter2"), "{message}");
     }

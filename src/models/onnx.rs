@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Write;
 use std::fs::Permissions;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -64,8 +64,7 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Readable by the daemon's user, like the files that were fetched.
     let mode = Permissions::from_mode(0o644);
-    let mut part =
-        tempfile::Builder::new().prefix("weights.").suffix(".part").permissions(mode).tempfile_in(folder)?;
+    let mut part = tempfile::Builder::new().prefix("weights.").suffix(".part").permissions(mode).tempfile_in(folder)?;
     part.write_all(bytes)?;
     part.as_file().sync_all()?;
     part.persist(path)?;
