@@ -38,7 +38,7 @@ pub(super) async fn ask(
     let config = settings(file, every, models, folder.path())?;
     let (events, told) = mpsc::channel(EVENT_QUEUE);
     let progress = tokio::spawn(show_progress(told));
-    let (core, _thread) = Core::build(config, &Registry::new(), events, &Pulse::new()).await?;
+    let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
     watch(&core).await?;
     let answer = core.answerer.answer(question(&core, &asked)?).await?;
     core.index.clone().close().await?;
