@@ -131,7 +131,7 @@ impl fmt::Display for Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversionKind {
-    /// Weights of an ONNX graph, dequantised, as safetensors.
+    /// Weights of an ONNX graph as safetensors.
     OnnxToSafetensors,
 }
 
@@ -345,6 +345,7 @@ mod tests {
             "embedder/model.safetensors",
             "embedder/tokenizer.json",
             "judge/model.onnx",
+            "judge/model.safetensors",
             "judge/tokenizer.json",
             "drafter/model.gguf",
             "captioner/nanodet.json",

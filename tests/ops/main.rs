@@ -1,9 +1,18 @@
 //! What an operator is given: the Grafana board, the Prometheus rules and the systemd unit, each checked with the
-//! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules).
+//! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules), the first
+//! two also over the running daemon; and the model fetcher, killed in the middle.
 
+#[path = "../common/mod.rs"]
+mod common;
+mod daemon;
+mod fetch;
 mod lint;
+#[path = "../common/nats.rs"]
+mod nats;
+mod process;
 mod promql;
 mod rules;
+mod scrape;
 mod unit;
 
 use std::fs;

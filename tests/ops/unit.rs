@@ -47,6 +47,17 @@ fn the_unit_is_exposed_to_no_more_than_2_0() {
     assert!(!security(&opened).status.success(), "the threshold does not notice a weaker unit");
 }
 
+/// Restarting does not mend a configuration: the unit and the program have to mean the same exit code.
+#[test]
+fn a_bad_configuration_is_not_restarted() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = dir.path().join("groundedvqa.toml");
+    fs::write(&config, "[telemetry]\nlisen = \"127.0.0.1:0\"\n").expect("writable");
+    let output = run(Command::new(env!("CARGO_BIN_EXE_groundedvqa")).arg("run").arg("--config").arg(&config));
+    assert_eq!(output.status.code(), Some(64), "{}", text(&output));
+    assert!(text(&output).contains("lisen"), "{}", text(&output));
+}
+
 #[test]
 fn the_unit_agrees_with_the_program() {
     let unit = read("systemd/groundedvqa.service");

@@ -1,7 +1,8 @@
 //! Puts a file in place whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::FetchError;
@@ -33,6 +34,8 @@ pub(super) fn promote(dir: &Path, expected: &Expected<'_>, part: &Path) -> Resul
         let (want, size) = (expected.sha256, expected.bytes);
         return Ok(Err(format!("has SHA-256 {sha} ({bytes} bytes), expected {want} ({size} bytes)")));
     }
+    // The daemon may run as somebody else than the one who fetches.
+    fs::set_permissions(part, Permissions::from_mode(0o644)).map_err(FetchError::io("set the mode of", part))?;
     let path = dir.join(expected.install);
     fs::rename(part, &path).map_err(FetchError::io("rename to", &path))?;
     let parent = path.parent().unwrap_or(dir);
