@@ -25,10 +25,7 @@ pub fn parse(
     path: &Path,
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Config, ConfigError> {
-    let mut table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
-        path: path.to_path_buf(),
-        reason: error.to_string(),
-    })?;
+    let mut table: Table = text.parse().map_err(|error| syntax(path, text, &error))?;
     let origins = overlay(&mut table, variables)?;
     let config: Config = serde_path_to_error::deserialize(table).map_err(|error| {
         let key = error.path().to_string();
