@@ -187,14 +187,14 @@ fn load_with(file: &str, change: impl FnOnce(&mut Vec<u8>)) -> ModelError {
     let mut bytes = fs::read(&path).expect("it was copied");
     change(&mut bytes);
     fs::write(&path, bytes).expect("it can be written");
-    SceneDescriber::load(folder.path()).err().expect("broken files are refused")
+    SceneDescriber::load(folder.path()).expect_err("broken files are refused")
 }
 
 #[test]
 fn broken_files_say_what_to_do() {
     let missing = common::temp_dir();
     let cases = [
-        ("missing", SceneDescriber::load(missing.path()).err().expect("nothing is there"), "nanodet.json"),
+        ("missing", SceneDescriber::load(missing.path()).expect_err("nothing is there"), "nanodet.json"),
         ("truncated", load_with("nanodet.bin", |bytes| bytes.truncate(1 << 20)), "has 1048576 bytes"),
         ("empty", load_with("nanodet.bin", Vec::clear), "has 0 bytes"),
         ("longer", load_with("nanodet.bin", |bytes| bytes.push(0)), "describes 7574558"),

@@ -181,10 +181,10 @@ mod tests {
             (manifest(r#"{"name":"k","shape":[1],"dtype":"complex64"}"#), &[], "stored as complex64"),
         ];
         for (json, numbers, part) in cases {
-            let error = convolutions(&json, numbers).err().expect("broken").to_string();
+            let error = convolutions(&json, numbers).expect_err("broken").to_string();
             assert!(error.contains(part), "{error:?} does not say {part:?}");
         }
-        let error = convolutions(&manifest(half), &[0; 4]).err().expect("incomplete").to_string();
+        let error = convolutions(&manifest(half), &[0; 4]).expect_err("incomplete").to_string();
         assert_eq!(error, "nanodet.json has no tensor PartitionedCall/split");
     }
 }

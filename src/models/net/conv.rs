@@ -270,8 +270,8 @@ mod tests {
             conv.run(&inputs, &mut out);
             let last = out.side() - 1;
             for at in [(0, 0), (0, last), (last, 0), (last, last), (1, 5), (last / 2, 12)] {
-                for channel in 0..shape.outputs {
-                    let due = defined(shape, &inputs, &kernel, bias[channel], channel, at.0, at.1);
+                for (channel, bias) in bias.iter().enumerate() {
+                    let due = defined(shape, &inputs, &kernel, *bias, channel, at.0, at.1);
                     let got = f64::from(out.pixel(channel / LANES, at.0, at.1)[channel % LANES]);
                     assert!((due - got).abs() < 1e-3, "{shape:?} channel {channel} at {at:?}: {got}, not {due}");
                 }
@@ -282,8 +282,9 @@ mod tests {
     #[test]
     fn a_kernel_of_another_size_is_refused() {
         let shape = Shape { kernel: 3, stride: 1, planes: 1, width: 32, outputs: 32, active: true };
-        assert!(Conv::pack(shape, &[0.0; 9 * 32 * 32], &[0.0; 32]).is_ok());
-        assert!(Conv::pack(shape, &[0.0; 9 * 32 * 31], &[0.0; 32]).is_err());
-        assert!(Conv::pack(shape, &[0.0; 9 * 32 * 32], &[0.0; 31]).is_err());
+        let pack = |weights, biases| Conv::pack(shape, &vec![0.0; weights], &vec![0.0; biases]);
+        assert!(pack(9 * 32 * 32, 32).is_ok());
+        assert!(pack(9 * 32 * 31, 32).is_err());
+        assert!(pack(9 * 32 * 32, 31).is_err());
     }
 }
