@@ -1,6 +1,6 @@
 //! The index at a day's size: how fast moments go in, how fast they are found, how large the file is.
 //!
-//! `cargo bench --bench index` (in the build directory's file system; about half a minute). Searches alternate with a
+//! `cargo bench --bench index` (in the build directory's file system; a minute or two). Searches alternate with a
 //! plain scan of the same vectors as f32 in memory, the best that a scan could do, so that the ratio holds on a busy
 //! machine.
 
@@ -20,8 +20,6 @@ const STREAMS: usize = 32;
 const COMPONENTS: usize = 384;
 const K: usize = 5;
 const ROUNDS: usize = 9;
-/// As many as the queue takes, so that they keep their order.
-const TOGETHER: usize = 256;
 
 fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
@@ -94,14 +92,14 @@ async fn append_together(index: &Index) -> Vec<Embedding> {
     }
     let vectors: Vec<_> = (0..ROWS).map(|_| vector(&mut random)).collect();
     let start = Instant::now();
-    for (chunk, rows) in vectors.chunks(TOGETHER).enumerate() {
-        let first = chunk * TOGETHER;
+    for (chunk, rows) in vectors.chunks(STREAMS).enumerate() {
+        let first = chunk * STREAMS;
         let appends = rows.iter().enumerate().map(|(row, v)| index.append(moment(first + row, v.clone())));
         for stored in join_all(appends).await {
             stored.expect("appends");
         }
     }
-    rate("append, 256 at once, shared commits", ROWS, start.elapsed());
+    rate("append, 32 streams, shared commits", ROWS, start.elapsed());
     vectors
 }
 
