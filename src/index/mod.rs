@@ -10,7 +10,8 @@
 //! - The moments of a stream are appended in the order of time, each time once: anything else is refused.
 //! - After an error of the storage nothing more is written: [`Index::ended`] tells why, and the process should end.
 //! - All vectors are of one embedder: another one is refused by name.
-//! - A damaged or foreign file is an error, never a panic; a file in use elsewhere is [`IndexError::Locked`].
+//! - A foreign file, and a damaged one up to [`Config::check_bytes`], is an error at opening; a file in use elsewhere is
+//!   [`IndexError::Locked`].
 //!
 //! # Layout
 //! `moments` holds captions, keyed by a sequence number that only grows; (stream, time) leads to that number through a
@@ -23,6 +24,8 @@
 //!   a graph index is slower than the scan as soon as a time window is narrow.
 //! - 2026-11-30: vectors in blocks instead of one a row: a scan of 100,000 rows spent nine tenths of its time on pages
 //!   and row look-ups (`benches/index.rs`). The price is that each append writes the stream's last block again.
+//! - 2026-11-30: files are checked at opening up to a size. redb trusts its pages; over damaged ones it panics, and once
+//!   more while it unwinds, which no `catch_unwind` survives.
 //! - 2026-11-30: readers hold no state of their own: names and fingerprints are read in the same snapshot as the rows.
 //! - 2026-11-30: a changed embedder is an error that says what to do. Embedding stored captions anew needs only the rows
 //!   here ([`Index::moments`] holds every caption), so it can be added without a new layout.
@@ -69,6 +72,9 @@ pub struct Config {
     pub commit_wait: Span,
     /// Operations that may wait for the writer.
     pub queue: usize,
+    /// A file up to this size is checked whole when it is opened (about a second for 256 MiB), so that damage done from
+    /// outside is an error then. A larger one is trusted: opening it takes milliseconds.
+    pub check_bytes: u64,
 }
 
 impl Default for Config {
@@ -79,6 +85,7 @@ impl Default for Config {
             commit_rows: 256,
             commit_wait: Span(Duration::ZERO),
             queue: 256,
+            check_bytes: 256 << 20,
         }
     }
 }

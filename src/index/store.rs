@@ -22,13 +22,13 @@ impl Store {
         if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             std::fs::create_dir_all(directory).map_err(|error| refused(error.to_string()))?;
         }
-        let is_new = !path.exists();
-        let store = Self::build(config, |builder| builder.create(path)).map_err(|error| match error {
+        let size = std::fs::metadata(path).map_or(0, |file| file.len());
+        let store = Self::build(config, size, |builder| builder.create(path)).map_err(|error| match error {
             Refusal::InUse => IndexError::Locked { path: path.clone() },
             Refusal::Reason(reason) => refused(reason),
             Refusal::Index(error) => error,
         })?;
-        if is_new {
+        if size == 0 {
             sync_directory(path).map_err(|error| refused(error.to_string()))?;
         }
         Ok(store)
@@ -36,7 +36,9 @@ impl Store {
 
     /// Opens a database over any storage.
     pub(super) fn with_backend(config: &Config, backend: impl StorageBackend) -> Result<Self, IndexError> {
-        Self::build(config, |builder| builder.create_with_backend(backend)).map_err(|error| match error {
+        // Storage that cannot tell its size is left to redb, which says why.
+        let size = backend.len().unwrap_or(0);
+        Self::build(config, size, |builder| builder.create_with_backend(backend)).map_err(|error| match error {
             Refusal::InUse => IndexError::Locked { path: config.path.clone() },
             Refusal::Reason(reason) => IndexError::Open { path: config.path.clone(), reason },
             Refusal::Index(error) => error,
@@ -45,14 +47,16 @@ impl Store {
 
     fn build(
         config: &Config,
+        size: u64,
         create: impl FnOnce(&Builder) -> Result<Database, DatabaseError>,
     ) -> Result<Self, Refusal> {
         let mut builder = Database::builder();
         builder.set_cache_size(config.cache_bytes);
+        builder.set_check_integrity_on_open((1..=config.check_bytes).contains(&size));
         builder.set_repair_callback(|session| {
             tracing::warn!(progress = session.progress(), "repairing the index after a crash");
         });
-        // redb trusts a file that looks sound and may panic over one that was damaged from outside.
+        // redb may panic over a file that was damaged from outside.
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let database = create(&builder)?;
             schema::prepare(&database)?;
