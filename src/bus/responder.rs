@@ -173,7 +173,7 @@ mod tests {
         assert!(link::round_trip(&asker).await);
 
         let endpoint = Arc::new(Endpoint::new(Verb::Ask, "ask", "gvqa.ask".to_owned()));
-        let responder = Responder::new("inbox".into(), Arc::clone(&endpoint), link, metrics);
+        let responder = Responder::new("inbox".into(), Arc::clone(&endpoint), link.clone(), metrics);
         let work = tokio::spawn(async move {
             let _responder = responder;
             panic!("a defect");

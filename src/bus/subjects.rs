@@ -128,11 +128,10 @@ impl Subjects {
             .and_then(|rest| rest.strip_prefix(verb.as_str()));
         match rest {
             Some("") => Ok(None),
-            Some(rest) => {
-                let token = rest.strip_prefix('.').unwrap_or(rest);
-                StreamId::new(token).map(Some).map_err(|error| error.to_string())
+            Some(rest) if rest.starts_with('.') => {
+                StreamId::new(&rest[1..]).map(Some).map_err(|error| error.to_string())
             }
-            None => Err(format!("subject {:?} does not belong to {}", shorten(subject), verb.as_str())),
+            _ => Err(format!("subject {:?} does not belong to {}", shorten(subject), verb.as_str())),
         }
     }
 }

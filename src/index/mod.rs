@@ -11,7 +11,8 @@
 //! - After an error of the storage nothing more is written: [`Index::ended`] tells why, and the process should end.
 //! - All vectors are of one embedder: another one is refused by name.
 //! - A foreign file, and a damaged one up to [`Config::check_bytes`], is an error at opening; a file in use elsewhere is
-//!   [`IndexError::Locked`].
+//!   [`IndexError::Locked`]. Damage in a larger one can make redb panic,
+//!   which ends the process.
 //!
 //! # Layout
 //! `moments` holds captions, keyed by a sequence number that only grows; (stream, time) leads to that number through a

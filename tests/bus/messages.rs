@@ -88,7 +88,7 @@ async fn every_request_has_its_reply() {
         ("gvqa.ask", json!({"question": "How many people?"})),
         (
             "gvqa.ask.cam",
-            json!({"question": "How many people?", "v": 1, "k": 2, "design": "caption-nli", "deadline_s": 20}),
+            json!({"question": "How many people?", "v": 1, "k": 5, "design": "caption-nli", "deadline_s": 20}),
         ),
     ] {
         conforms("ask.request", &request);

@@ -66,7 +66,8 @@ impl Calibration {
     pub fn entailment(&self, features: &[f32]) -> Entailment {
         let [contradiction, entailment, neutral] = softmax(std::array::from_fn(|class| {
             let products = self.coefficients[class].iter().zip(features).map(|(a, b)| a * b);
-            products.sum::<f32>() + self.intercepts[class]
+            // An infinite logit would make the softmax NaN.
+            (products.sum::<f32>() + self.intercepts[class]).clamp(f32::MIN, f32::MAX)
         }));
         Entailment { entailment, neutral, contradiction }
     }
