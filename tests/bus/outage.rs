@@ -77,8 +77,11 @@ async fn a_dead_server_costs_only_the_oldest_captions() {
     let name = "CAPTIONS".to_owned();
     let written =
         async_nats::jetstream::stream::Config { name, subjects: vec!["gvqa.caption.*".into()], ..Default::default() };
-    async_nats::jetstream::new(raw).create_stream(written).await.expect("a stream");
+    let js = async_nats::jetstream::new(raw);
+    js.create_stream(written).await.expect("a stream");
     tell(&daemon.events, 0..10).await;
+    let stored = async || js.get_stream("CAPTIONS").await.expect("it is there").cached_info().state.messages;
+    eventually("the server has the first ten", async || stored().await == 10).await;
     all_out(&daemon).await;
 
     server.kill();
