@@ -160,7 +160,7 @@ fn a_wrong_network_is_noticed() {
         let mut bytes = whole.clone();
         for (start, heads) in [(query, 9), (key, 3)] {
             for head in (0..heads).map(|head| start + head * 64 * row) {
-                let to = |at: usize| if at % 2 == 0 { at / 2 } else { 32 + at / 2 };
+                let to = |at: usize| if at.is_multiple_of(2) { at / 2 } else { 32 + at / 2 };
                 for at in 0..64 {
                     let from = head + at * row;
                     bytes[head + to(at) * row..][..row].copy_from_slice(&whole[from..from + row]);

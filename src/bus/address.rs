@@ -82,6 +82,7 @@ fn wrong(reason: &str) -> BusError {
 mod tests {
     use super::*;
 
+    #[allow(clippy::unnecessary_wraps, reason = "reads like the field it is compared with")]
     fn password(user: &str, password: &str) -> Option<Login> {
         Some(Login::Password { user: user.to_owned(), password: Secret::new(password) })
     }

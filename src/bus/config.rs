@@ -75,8 +75,8 @@ impl Default for Config {
             tls_required: false,
             max_questions: 8,
             max_lookups: 8,
-            deadline: Span(Duration::from_secs(60)),
-            max_deadline: Span(Duration::from_secs(600)),
+            deadline: Span(Duration::from_mins(1)),
+            max_deadline: Span(Duration::from_mins(10)),
             max_request_bytes: 64 * 1024,
             max_evidence_bytes: 512 * 1024,
             outbox_events: 1024,
@@ -97,7 +97,7 @@ impl Config {
             ("max_request_bytes", self.max_request_bytes),
             ("outbox_events", self.outbox_events),
         ];
-        for (key, _) in counts.into_iter().filter(|(_, value)| *value == 0) {
+        if let Some((key, _)) = counts.into_iter().find(|(_, value)| *value == 0) {
             return Err(BusError::Key { key, reason: "must not be 0".to_owned() });
         }
         if self.deadline > self.max_deadline {

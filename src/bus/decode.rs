@@ -57,7 +57,7 @@ mod tests {
     fn the_wrong_field_is_named() {
         use ErrorCode::{BadRequest, BadVersion};
         let cases = [
-            (r#"{}"#, BadRequest, "question"),
+            (r"{}", BadRequest, "question"),
             (r#"{"question":7}"#, BadRequest, "question"),
             (r#"{"question":" "}"#, BadRequest, "question"),
             (r#"{"question":"a\u0000b"}"#, BadRequest, "question"),
@@ -71,7 +71,7 @@ mod tests {
             (r#"{"v":2,"question":"q"}"#, BadVersion, "version 2"),
             (r#"{"v":"1","question":"q"}"#, BadVersion, "v:"),
             (r#"[1,"q",null,null,null,null]"#, BadRequest, "JSON object"),
-            (r#"null"#, BadRequest, "null"),
+            (r"null", BadRequest, "null"),
         ];
         for (body, code, word) in cases {
             let (got, message) = refused::<AskRequest>(body);

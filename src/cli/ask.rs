@@ -116,19 +116,16 @@ async fn collect(reply: &AnswerReply, mut evidence: Events<Picture>) -> Result<V
     missing.dedup();
     let mut pictures = Vec::new();
     while !missing.is_empty() {
-        match tokio::time::timeout(EVIDENCE_PATIENCE, evidence.next()).await {
-            Ok(Some(picture)) => {
-                let picture = picture?;
-                let wanted = missing.len();
-                missing.retain(|sha256| *sha256 != picture.sha256.as_str());
-                if missing.len() < wanted {
-                    pictures.push(picture);
-                }
+        if let Ok(Some(picture)) = tokio::time::timeout(EVIDENCE_PATIENCE, evidence.next()).await {
+            let picture = picture?;
+            let wanted = missing.len();
+            missing.retain(|sha256| *sha256 != picture.sha256.as_str());
+            if missing.len() < wanted {
+                pictures.push(picture);
             }
-            Ok(None) | Err(_) => {
-                eprintln!("groundedvqa: {} evidence pictures did not arrive", missing.len());
-                break;
-            }
+        } else {
+            eprintln!("groundedvqa: {} evidence pictures did not arrive", missing.len());
+            break;
         }
     }
     Ok(pictures)

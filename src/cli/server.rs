@@ -70,7 +70,7 @@ impl ServerArgs {
 
     /// What the daemon is told about the patience of this side.
     pub fn deadline_s(&self) -> Option<f64> {
-        (self.timeout.0 > Duration::ZERO).then(|| self.timeout.0.as_secs_f64())
+        (self.timeout.0 > Duration::ZERO).then_some(self.timeout.0.as_secs_f64())
     }
 }
 

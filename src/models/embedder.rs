@@ -54,7 +54,7 @@ impl Embedder for MiniLm {
         let mut out = Vec::with_capacity(encodings.len());
         let lengths: Vec<usize> = encodings.iter().map(|encoding| encoding.get_ids().len()).collect();
         for end in runs(&lengths, TOKENS_AT_ONCE) {
-            let packed = Packed::new(encodings[out.len()..end].iter().map(|encoding| encoding.get_ids()));
+            let packed = Packed::new(encodings[out.len()..end].iter().map(tokenizers::Encoding::get_ids));
             out.extend(self.means(&packed).map_err(|error| weights::failed(NAME, error))?);
         }
         Ok(out)

@@ -65,7 +65,7 @@ impl NliJudge {
         let lengths: Vec<usize> = encodings.iter().map(|encoding| encoding.get_ids().len()).collect();
         let mut out = Vec::with_capacity(pairs.len());
         for end in runs(&lengths, TOKENS_AT_ONCE) {
-            let packed = Packed::new(encodings[out.len()..end].iter().map(|encoding| encoding.get_ids()));
+            let packed = Packed::new(encodings[out.len()..end].iter().map(tokenizers::Encoding::get_ids));
             out.extend(self.pass(&packed).map_err(|error| weights::failed(NAME, error))?);
         }
         Ok(out)

@@ -177,12 +177,11 @@ fn matrix(quantised: &Initializer, given: &HashMap<&str, &Initializer>) -> Resul
     let [rows, columns] = dims[..] else {
         return Err(OnnxError::Content(format!("{} is no matrix", quantised.name)));
     };
-    let values = match given.get(quantised.base()).filter(|original| original.data_type == FLOAT) {
-        Some(original) => original.f32()?,
-        None => {
-            let (scale, zero_point) = quantisation(quantised, given)?;
-            quantised.raw.iter().map(|byte| (f32::from(byte.cast_signed()) - zero_point) * scale).collect()
-        }
+    let values = if let Some(original) = given.get(quantised.base()).filter(|original| original.data_type == FLOAT) {
+        original.f32()?
+    } else {
+        let (scale, zero_point) = quantisation(quantised, given)?;
+        quantised.raw.iter().map(|byte| (f32::from(byte.cast_signed()) - zero_point) * scale).collect()
     };
     if quantised.data_type != INT8 || values.len() != rows * columns {
         return Err(OnnxError::Content(format!("{} is not {rows} by {columns} of int8", quantised.name)));

@@ -33,8 +33,8 @@ pub(super) fn read(model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
 /// `name@` and the first twelve hexadecimal digits of the SHA-256 of `weights`.
 pub(super) fn fingerprint(name: &str, weights: &[u8]) -> Fingerprint {
     let digest = Sha256::digest(weights);
-    let hex: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    Fingerprint::new(format!("{name}@{hex}"))
+    let hex = format!("{digest:x}");
+    Fingerprint::new(format!("{name}@{}", &hex[..12]))
 }
 
 /// The tokenizer beside the weights, without the padding and truncation it was saved with: callers never pad, and

@@ -261,7 +261,7 @@ impl EvidenceSource for FakeEvidence {
             Some(Past::Expired) => Err(EvidenceError::Expired { stream, at }),
             Some(Past::Garbled) => Err(EvidenceError::Decode { stream, at, reason: "no picture came out".to_owned() }),
             Some(Past::Hangs(stop)) => {
-                stop.pause(std::time::Duration::from_secs(3600));
+                stop.pause(std::time::Duration::from_hours(1));
                 Err(missing("the test is over"))
             }
             None => Err(missing("it is out of range")),

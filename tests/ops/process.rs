@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use groundedvqa::stop::Stop;
 
 /// Longer than anything here takes, on a busy machine too; only a failing test waits for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How often a probe looks.
 const GLANCE: Duration = Duration::from_millis(50);
