@@ -56,6 +56,7 @@ impl House {
         Self::with(past, Config::default()).await
     }
 
+    #[allow(clippy::unused_async, reason = "setting up reads like the calls that follow")]
     async fn with(past: Shown<'_>, cfg: Config) -> Self {
         let registry = Registry::new();
         let stages = Stages::register(&registry).expect("registers");

@@ -214,7 +214,7 @@ async fn a_picture_that_is_too_large_is_left_out_and_said_so() {
     let request = VerifyRequest { v: V1, claims, design: None, deadline_s: None };
     let reply = client.verify(&stream("cam"), &request).await.expect("verdicts");
     let verdict = soon("a verdict", verdicts.next()).await.expect("connected").expect("whole");
-    assert_eq!(reply.claims, [verdict.clone()]);
+    assert_eq!(reply.claims, std::slice::from_ref(&verdict));
     assert_eq!((verdict.verdict, verdict.reason), (Label::Grounded, Reason::Entailed));
     let omitted = verdict.evidence.expect("it was looked at").omitted.expect("it says why");
     assert!(omitted.contains("1000"), "{omitted}");

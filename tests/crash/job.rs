@@ -94,7 +94,8 @@ async fn narrate(dir: &Path, source: &str) {
     let stages = Stages::register(&registry).expect("registers");
     let queues = Queues::register(&registry).expect("registers");
     let metrics = groundedvqa::engine::Metrics { stages, queues };
-    let (engine, _thread) = Engine::start(models(dir), &Default::default(), metrics).expect("the models warm up");
+    let (engine, _thread) =
+        Engine::start(models(dir), &groundedvqa::engine::Config::default(), metrics).expect("the models warm up");
     let index = Index::open(&index_config(dir), index_metrics()).expect("opens");
     let (events, announced) = mpsc::channel(16);
     let deps = Deps {

@@ -45,7 +45,11 @@ fn the_expressions_of_the_board_are_promql() {
     for (n, expr) in panels(&board).into_iter().flat_map(expressions).enumerate() {
         let expr = expr.replace("$__rate_interval", "1m").replace("$__range", "1h");
         let quoted = serde_json::to_string(&expr).expect("text is JSON, and JSON is YAML");
-        rules.push_str(&format!("      - record: board:expression:{n}\n        expr: {quoted}\n"));
+        rules += "      - record: board:expression:";
+        rules += &n.to_string();
+        rules += "\n        expr: ";
+        rules += &quoted;
+        rules += "\n";
     }
     let path = dir.path().join("board.yml");
     fs::write(&path, &rules).expect("writable");
