@@ -11,9 +11,9 @@ use groundedvqa::seams::{Embedder, Judge, ModelError, Pair};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Components of a unit vector; measured 4e-7.
+/// Components of a unit vector.
 const VECTOR_TOLERANCE: f32 = 5e-6;
-/// Logits and features of the judge; measured 1e-5.
+/// Logits and features of the judge.
 const LOGIT_TOLERANCE: f32 = 1e-4;
 
 fn models() -> PathBuf {
