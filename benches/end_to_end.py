@@ -72,11 +72,23 @@ class Nats:
                     sys.exit(f"{verb} {request} has no answer: {reply}")
                 return reply["claims"], time.perf_counter() - start
 
-    def state(self, wanted):
-        """Waits until the clip is in a state and says when that was."""
+    def answering(self):
+        """Waits until the daemon answers, which is when it begins to watch, and says when that was."""
+        while True:
+            self.asked += 1
+            inbox = f"inbox.{self.asked}"
+            self.send(f"PUB gvqa.streams {inbox} 2\r\n{{}}\r\n")
+            while (message := self.next())[0] != inbox:
+                pass
+            if message[1]:
+                return time.perf_counter()
+            time.sleep(0.01)
+
+    def ended(self):
+        """Waits until the clip is indexed and says when that was."""
         while True:
             subject, body = self.next()
-            if subject == "gvqa.state.clip" and json.loads(body)["state"] == wanted:
+            if subject == "gvqa.state.clip" and json.loads(body)["state"] == "ended":
                 return time.perf_counter()
 
 
@@ -118,13 +130,13 @@ def ours(args, questions, address, folder):
         f"[streams.clip]\nurl = {json.dumps('file://' + args.clip)}\nsample_every = \"5s\"\n"
     )
     nats = Nats(address)
-    nats.socket.settimeout(600)
+    nats.socket.settimeout(300)
     started = time.perf_counter()
     log = open(Path(folder) / "daemon.log", "wb")
     daemon = subprocess.Popen([args.binary, "run", "--config", config], stdout=log, stderr=log)
     try:
-        begun = nats.state("connecting")
-        indexed = nats.state("ended")
+        begun = nats.answering()
+        indexed = nats.ended()
         answers = [(question, *nats.ask("ask", {"question": question})) for question in questions]
         # Each claim again by itself, as somebody else's.
         drafted = [(c["claim"], c["timestamp"]) for _, claims, _ in answers for c in claims]

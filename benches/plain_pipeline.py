@@ -100,9 +100,19 @@ class Judge:
 
 class Drafter:
     def __init__(self, path):
-        from llama_cpp import Llama
+        import llama_cpp
 
-        self.llama = Llama(str(path), n_ctx=2048, n_threads=THREADS, n_threads_batch=THREADS, verbose=False, seed=0)
+        # Without the extra buffer types: the AMX one dies of SIGILL on virtual machines that announce tiles but do not
+        # let a process use them, and no other one takes Q4_1.
+        defaults = llama_cpp.llama_model_default_params
+
+        def without_extra():
+            params = defaults()
+            params.use_extra_bufts = False
+            return params
+
+        llama_cpp.llama_cpp.llama_model_default_params = llama_cpp.llama_model_default_params = without_extra
+        self.llama = llama_cpp.Llama(str(path), n_ctx=2048, n_threads=THREADS, n_threads_batch=THREADS, verbose=False, seed=0)
         self.draft("Warm up?", [(0, "There is a car.")])
 
     def draft(self, question, lines):
