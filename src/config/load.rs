@@ -114,6 +114,21 @@ mod tests {
     }
 
     #[test]
+    fn the_commented_default_shows_the_defaults_in_force() {
+        let text = include_str!("../../config/groundedvqa.toml");
+        let shown = parse(text, Path::new("groundedvqa.toml"), std::iter::empty()).expect("valid");
+        let default = Config::default();
+        assert_eq!(shown.answer, default.answer);
+        assert_eq!(shown.engine, default.engine);
+        assert_eq!(shown.telemetry, default.telemetry);
+        let path = default.index.path.clone();
+        assert_eq!(crate::index::Config { path, ..shown.index }, default.index);
+        assert_eq!(shown.daemon.grace, default.daemon.grace);
+        let bus = |config: &Config| format!("{:?}", config.bus);
+        assert_eq!(bus(&shown), bus(&default));
+    }
+
+    #[test]
     fn a_wrong_variable_is_named_instead_of_the_file() {
         let message = refused(GOOD, &[("GVQA__ANSWER__K", "many")]);
         assert!(message.contains("environment variable GVQA__ANSWER__K: answer.k"), "{message}");

@@ -235,14 +235,21 @@ async fn a_disk_without_sync_is_caught_by_this_test() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_cut_short_gives_values_or_errors() {
+async fn a_damaged_file_gives_values_or_errors() {
     let disk = Disk::default();
     assert_eq!(store_until_it_fails(&disk).await.len(), MOMENTS as usize);
     let sound = disk.platter().written.clone();
+    let filled: Vec<_> = (0..sound.len()).filter(|&at| sound[at] != 0).collect();
     let mut random = fastrand::Rng::with_seed(7);
     let mut refused = 0;
-    for _ in 0..60 {
-        let bytes = sound[..random.usize(..sound.len())].to_vec();
+    for _ in 0..400 {
+        let mut bytes = sound.clone();
+        for _ in 0..random.usize(1..4) {
+            bytes[filled[random.usize(..filled.len())]] ^= random.u8(1..);
+        }
+        if random.u8(..8) == 0 {
+            bytes.truncate(random.usize(..sound.len()));
+        }
         // Whatever redb makes of it, a panic of its own included, arrives here as a value.
         refused += usize::from(look_at_everything(bytes).await.is_err());
     }
