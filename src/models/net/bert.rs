@@ -7,7 +7,8 @@ use super::encoder::{InputNorm, Layer, Shape};
 use crate::models::weights::Weights;
 
 /// all-MiniLM-L6-v2 (its config.json).
-const SHAPE: Shape = Shape { width: 384, inner: 1536, epsilon: 1e-12, projections: ["query", "key", "value"] };
+const SHAPE: Shape =
+    Shape { width: 384, inner: 1536, epsilon: 1e-12, projections: ["query", "key", "value"], slim: true };
 const LAYERS: usize = 6;
 const HEAD: usize = 32;
 const WORDS: usize = 30522;

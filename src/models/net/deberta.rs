@@ -8,8 +8,13 @@ use super::encoder::{InputNorm, Layer, Linear, Shape};
 use crate::models::weights::Weights;
 
 /// microsoft/deberta-v3-xsmall (its config.json).
-const SHAPE: Shape =
-    Shape { width: 384, inner: 1536, epsilon: 1e-7, projections: ["query_proj", "key_proj", "value_proj"] };
+const SHAPE: Shape = Shape {
+    width: 384,
+    inner: 1536,
+    epsilon: 1e-7,
+    projections: ["query_proj", "key_proj", "value_proj"],
+    slim: false,
+};
 const LAYERS: usize = 12;
 const HEAD: usize = 64;
 /// Distances up to half of this have a vector each; larger ones share, in steps that grow with the logarithm.

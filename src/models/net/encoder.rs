@@ -4,6 +4,7 @@ use candle_core::{Result, Tensor};
 
 use super::attention::{Relative, attend};
 use super::ops::{add_bias, bias_gelu, residual_norm};
+use super::slim::{self, Panels};
 use crate::models::weights::Weights;
 
 /// What differs between the two families.
@@ -16,6 +17,8 @@ pub(super) struct Shape {
     pub(super) epsilon: f32,
     /// Names of the query, key and value matrices in the file.
     pub(super) projections: [&'static str; 3],
+    /// Whether single short texts are common enough for a second copy of the matrices; see [`slim`].
+    pub(super) slim: bool,
 }
 
 /// A matrix with its bias.
@@ -43,6 +46,27 @@ impl Linear {
         let out = x.matmul(&self.weight)?;
         bias_gelu(&out, &self.bias)?;
         Ok(out)
+    }
+}
+
+/// A matrix of a layer, multiplied in the way that is the fastest for the number of rows.
+struct Matrix {
+    whole: Tensor,
+    panels: Option<Panels>,
+}
+
+impl Matrix {
+    fn new(whole: Tensor, slim: bool) -> Result<Self> {
+        let panels = if slim { Some(Panels::new(&whole)?) } else { None };
+        Ok(Self { whole, panels })
+    }
+
+    /// `x · self`, `[rows, in]` to `[rows, out]`.
+    fn product(&self, x: &Tensor) -> Result<Tensor> {
+        match &self.panels {
+            Some(panels) if x.dim(0)? <= slim::ROWS => panels.product(x),
+            _ => x.matmul(&self.whole),
+        }
     }
 }
 
@@ -83,13 +107,14 @@ impl InputNorm {
 
 /// One layer with heads `D` wide.
 pub(super) struct Layer<const D: usize> {
-    qkv: Tensor,
+    qkv: Matrix,
     qkv_bias: Vec<f32>,
     relative: Option<Relative>,
-    attended: Tensor,
+    attended: Matrix,
     attended_norm: Norm,
-    inner: Linear,
-    outer: Tensor,
+    inner: Matrix,
+    inner_bias: Tensor,
+    outer: Matrix,
     outer_norm: Norm,
 }
 
@@ -101,33 +126,36 @@ impl<const D: usize> Layer<D> {
         shape: &Shape,
         relative: impl FnOnce(&Linear, &Linear) -> Result<Option<Relative>>,
     ) -> Result<Self> {
-        let Shape { width, inner, epsilon, projections } = *shape;
+        let Shape { width, inner, epsilon, projections, slim } = *shape;
         let load = |part: &str, a, b| Linear::load(weights, &format!("{name}.{part}"), a, b);
         let [query, key, value] =
             projections.map(|projection| load(&format!("attention.self.{projection}"), width, width));
         let (query, key, value) = (query?, key?, value?);
         let attended = load("attention.output.dense", width, width)?;
-        let outer = load("output.dense", inner, width)?;
+        let (widened, outer) = (load("intermediate.dense", width, inner)?, load("output.dense", inner, width)?);
         let norm = |part: &str, bias| Norm::load(weights, &format!("{name}.{part}.LayerNorm"), bias, epsilon);
         Ok(Self {
             relative: relative(&query, &key)?,
-            qkv: Tensor::cat(&[&query.weight, &key.weight, &value.weight], 1)?,
+            qkv: Matrix::new(Tensor::cat(&[&query.weight, &key.weight, &value.weight], 1)?, slim)?,
             qkv_bias: Tensor::cat(&[&query.bias, &key.bias, &value.bias], 0)?.to_vec1()?,
             attended_norm: norm("attention.output", &attended.bias)?,
-            attended: attended.weight,
-            inner: load("intermediate.dense", width, inner)?,
+            attended: Matrix::new(attended.weight, slim)?,
+            inner: Matrix::new(widened.weight, slim)?,
+            inner_bias: widened.bias,
             outer_norm: norm("output", &outer.bias)?,
-            outer: outer.weight,
+            outer: Matrix::new(outer.weight, slim)?,
         })
     }
 
     /// `[tokens, width]` to `[tokens, width]`, sequence by sequence.
     pub(super) fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let qkv = x.matmul(&self.qkv)?;
+        let qkv = self.qkv.product(x)?;
         let context = attend::<D>(&qkv, &self.qkv_bias, lengths, self.relative.as_ref())?;
-        let attended = context.matmul(&self.attended)?;
+        let attended = self.attended.product(&context)?;
         self.attended_norm.apply(&attended, x)?;
-        let out = self.inner.forward_gelu(&attended)?.matmul(&self.outer)?;
+        let inner = self.inner.product(&attended)?;
+        bias_gelu(&inner, &self.inner_bias)?;
+        let out = self.outer.product(&inner)?;
         self.outer_norm.apply(&out, &attended)?;
         Ok(out)
     }

@@ -16,6 +16,7 @@ mod math;
 pub(super) mod nanodet;
 mod ops;
 mod packed;
+mod slim;
 
 pub(super) use bert::Bert;
 pub(super) use deberta::{Deberta, LONGEST};
