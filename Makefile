@@ -24,6 +24,6 @@ lint: ## Formatting and lints, warnings denied.
 	cargo fmt --check
 	cargo clippy --release --all-targets -- -D warnings
 
-clean: ## Remove what was built and what the demo wrote; models and clips stay.
+clean: ## Remove what was built and what demo and eval wrote; models and clips stay.
 	cargo clean
-	rm -rf demo-out
+	rm -rf demo-out eval-out

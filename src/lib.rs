@@ -19,6 +19,7 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod engine;
+pub mod eval;
 pub mod index;
 pub mod models;
 pub mod narrate;

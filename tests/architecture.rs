@@ -17,7 +17,7 @@ const FOREIGN: [(&str, &str); 6] = [
 ];
 
 /// Which modules of this crate each module may use. `app` wires, `cli` starts: both may use everything else.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("domain", &[]),
     ("secret", &[]),
     ("stop", &[]),
@@ -31,6 +31,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("narrate", &["domain", "seams", "config", "stop", "panics", "engine", "index", "telemetry"]),
     ("answer", &["domain", "seams", "config", "engine", "index", "telemetry"]),
     ("bus", &["domain", "seams", "config", "secret", "stop", "answer", "narrate", "engine", "index", "telemetry"]),
+    ("eval", &["domain", "seams", "config", "answer"]),
     ("config", &["domain", "secret", "video", "models", "engine", "index", "answer", "bus", "telemetry"]),
 ];
 

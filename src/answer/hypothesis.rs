@@ -6,7 +6,7 @@
 use super::clock::{self, Word};
 
 /// `claim` without its time phrases, with a capital letter in front and an end mark behind; empty if nothing is left.
-pub(super) fn strip_times(claim: &str) -> String {
+pub fn strip_times(claim: &str) -> String {
     let text = drop_bracketed(claim);
     let words = clock::words(&text);
     let mut kept: Vec<String> = Vec::with_capacity(words.len());

@@ -9,27 +9,31 @@
 //! [`Answerer`] owns the permits and nothing else: what was seen belongs to the index, the models to the engine, the
 //! past of a stream to its evidence source. Policy is in pure files: [`window`] (which part of the stream),
 //! [`draft`] (which claims pass), [`hypothesis`] (what a claim says of one picture), [`nearby`] (which frames are
-//! tried), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict), [`text`] (the paragraph).
+//! tried), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict; what [`counts`] and
+//! [`said`] forbid), [`text`] (the paragraph).
 //!
 //! It must not cache a frame or a caption from one request to the next: evidence is extracted afresh. It must not give
 //! the captioner anything but pictures; [`crate::seams::Captioner`] would not take it.
 
 mod clock;
 mod config;
+mod counts;
 mod draft;
 mod error;
 mod evidence;
 mod flow;
-mod hypothesis;
+pub mod hypothesis;
 mod metrics;
 mod nearby;
+mod numerals;
 mod observable;
 mod request;
 mod retrieve;
+mod said;
 mod streams;
 mod text;
 mod verify;
-mod weigh;
+pub mod weigh;
 mod window;
 
 pub use config::{Config, ConfigError};

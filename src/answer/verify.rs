@@ -24,6 +24,8 @@ struct Case {
     trials: Vec<Trial>,
     /// Frames still to try, nearest first; unknown until the cited frame was tried.
     rest: Option<std::vec::IntoIter<(Citation, i8)>>,
+    /// The cited frame says something that no neighbour can outweigh.
+    is_settled: bool,
 }
 
 /// One frame to try for one claim.
@@ -89,7 +91,7 @@ impl Parts {
 
     /// The next frame worth trying for a claim, if any.
     async fn next_attempt(&self, case: &mut Case, index: usize) -> Result<Option<Attempt>, AnswerError> {
-        if self.cfg.neighbours == 0 || !weigh::wants_neighbour(&case.trials) {
+        if self.cfg.neighbours == 0 || case.is_settled || !weigh::wants_neighbour(&case.trials) {
             return Ok(None);
         }
         if case.rest.is_none() {
@@ -132,7 +134,8 @@ impl Parts {
         let threshold = self.engine.threshold();
         for hearing in hearings {
             let case = &mut cases[hearing.case];
-            let trial = hearing.trial(&pairs, opinions.as_deref().map_err(String::as_str), threshold);
+            let (trial, is_firm) = hearing.trial(&pairs, opinions.as_deref().map_err(String::as_str), threshold);
+            case.is_settled |= is_firm && case.trials.is_empty();
             case.trials.push(trial);
         }
         Ok(())
@@ -158,7 +161,7 @@ impl Case {
         let stripped = strip_times(&claim.text);
         // A claim that is nothing but a time still has to be judged as what it says.
         let hypothesis = if stripped.is_empty() { claim.text.clone() } else { stripped };
-        Self { claim, hypothesis, trials: Vec::new(), rest: None }
+        Self { claim, hypothesis, trials: Vec::new(), rest: None, is_settled: false }
     }
 
     fn cited(&self, case: usize) -> Attempt {
@@ -173,23 +176,25 @@ impl Case {
 }
 
 impl Hearing {
-    fn trial(self, pairs: &[Pair], opinions: Result<&[Entailment], &str>, threshold: f32) -> Trial {
+    /// What the frame decides, and whether no neighbour can change that.
+    fn trial(self, pairs: &[Pair], opinions: Result<&[Entailment], &str>, threshold: f32) -> (Trial, bool) {
         let Self { evidence, pairs: range, .. } = self;
         let opinions = match opinions {
             Ok(opinions) => &opinions[range.clone()],
-            Err(detail) => return unjudged(Reason::ModelUnavailable, detail, evidence),
+            Err(detail) => return (unjudged(Reason::ModelUnavailable, detail, evidence), false),
         };
-        let weighed = weigh::frame(opinions, threshold);
-        match weighed.sentence {
+        let weighed = weigh::frame(&evidence.caption, &pairs[range.clone()], opinions, threshold);
+        let trial = match weighed.sentence {
             Some(sentence) => Trial {
                 reason: weighed.reason,
-                detail: String::new(),
+                detail: weighed.detail,
                 evidence: Some(evidence),
                 entailment: Some(opinions[sentence]),
                 premise: Some(pairs[range.start + sentence].premise.clone()),
             },
             None => unjudged(weighed.reason, "the captioner had nothing to say", evidence),
-        }
+        };
+        (trial, weighed.is_firm)
     }
 }
 

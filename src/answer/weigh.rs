@@ -12,10 +12,15 @@
 //!   sentence with at least 0.97; of 215 true claims, none was with 0.95, one with 0.9.
 //! - *Both thresholds, and the top class.* A relation counts only if its probability reaches the judge's fitted
 //!   threshold and exceeds the two others. NaN counts as nothing.
+//! - *What is stated must be said.* A sentence that lacks a number, colour, side, relation or denial of the claim cannot
+//!   ground it ([`said`]); a caption that counts what the claim counts, and counts something else, rules it out for the
+//!   neighbours too ([`counts`]). Both only ever refuse.
 //! - *Across frames.* The first frame that entails grounds the claim. If none does, the cited frame speaks: its reason
 //!   is the verdict's reason even when a neighbour says more, because the claim is about the cited frame. So a claim
 //!   that cites a gap stays `no_frame` unless a neighbour entails it.
 
+use super::counts::{self, Count};
+use super::said;
 use crate::domain::{Caption, Entailment, Reason, Trial};
 use crate::seams::Pair;
 
@@ -25,44 +30,76 @@ const MAX_SENTENCES: usize = 32;
 /// Probability of contradiction from which one sentence outweighs another one that entails.
 const VETO: f32 = 0.95;
 
-/// One pair for each sentence of the caption.
-pub(super) fn pairs(caption: &Caption, hypothesis: &str) -> Vec<Pair> {
-    let pair = |sentence: &str| Pair { premise: sentence.to_owned(), hypothesis: hypothesis.to_owned() };
-    caption.sentences().take(MAX_SENTENCES).map(pair).collect()
+/// One pair for each sentence of the caption, and for each that follows from one by counting.
+pub fn pairs(caption: &Caption, hypothesis: &str) -> Vec<Pair> {
+    let said = caption.sentences().map(str::to_owned);
+    let spelt_out = caption.sentences().flat_map(counts::spelt_out);
+    let pair = |premise: String| Pair { premise, hypothesis: hypothesis.to_owned() };
+    said.chain(spelt_out).take(MAX_SENTENCES).map(pair).collect()
 }
 
-/// What one frame says: the reason, and the index of the sentence that decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Weighed {
+/// What one frame says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weighed {
     /// `Entailed`, `Contradicted` or `Neutral`.
-    pub(super) reason: Reason,
+    pub reason: Reason,
     /// The deciding sentence; for `Neutral` the one nearest to entailment; `None` without sentences.
-    pub(super) sentence: Option<usize>,
+    pub sentence: Option<usize>,
+    /// Which rule decided; empty if the judge did.
+    pub detail: String,
+    /// No other frame may ground the claim: this one counts what it counts, and counts something else.
+    pub is_firm: bool,
 }
 
-/// Weighs the judge's opinion of every sentence of one caption.
-pub(super) fn frame(opinions: &[Entailment], threshold: f32) -> Weighed {
-    let strongest = |of: fn(&Entailment) -> f32| {
-        let ranked = opinions.iter().enumerate().filter(|(_, opinion)| of(opinion).is_finite());
-        // The first of equals, so that the same numbers always point at the same sentence.
-        ranked.rev().max_by(|(_, a), (_, b)| of(a).total_cmp(&of(b))).map(|(i, _)| i)
-    };
-    let counting = |holds: fn(&Entailment, f32) -> bool, of: fn(&Entailment) -> f32| {
-        let ranked = opinions.iter().enumerate().filter(|(_, opinion)| holds(opinion, threshold));
-        ranked.rev().max_by(|(_, a), (_, b)| of(a).total_cmp(&of(b))).map(|(i, _)| i)
-    };
-    let entailing = counting(entails, |opinion| opinion.entailment);
-    let contradicting = counting(contradicts, |opinion| opinion.contradiction);
-    let vetoed = contradicting.is_some_and(|i| opinions[i].contradiction >= VETO);
+/// Weighs the judge's opinion of every sentence of `caption`. `pairs`: as [`pairs`] made them of it, one opinion each.
+pub fn frame(caption: &Caption, pairs: &[Pair], opinions: &[Entailment], threshold: f32) -> Weighed {
+    // What is spelt out is a part of what was said: "A person wears red." denies nothing of the others.
+    let said = caption.sentences().count();
+    let claim = pairs.first().map_or("", |pair| pair.hypothesis.as_str());
+    let counted = counts::compare(pairs.iter().map(|pair| pair.premise.as_str()), claim);
+    if let Some((Count::More(number) | Count::Fewer(number), at)) = counted {
+        let is_more = matches!(counted, Some((Count::More(_), _)));
+        let reason = if is_more { Reason::Contradicted } else { Reason::Neutral };
+        return Weighed { reason, sentence: Some(at), detail: format!("the caption counts {number}"), is_firm: true };
+    }
+    let missing = |i: usize| said::missing(&pairs[i].premise, claim);
+    let entailing = strongest(opinions, |i, odds| entails(odds, threshold) && missing(i).is_none(), entailment);
+    let contradicting = strongest(opinions, |i, odds| i < said && contradicts(odds, threshold), contradiction);
+    let is_counted = matches!(counted, Some((Count::Holds, _)));
+    let vetoed = !is_counted && contradicting.is_some_and(|i| opinions[i].contradiction >= VETO);
+    let judged = |reason, sentence| Weighed { reason, sentence, detail: String::new(), is_firm: false };
     match (entailing, contradicting) {
-        (Some(i), _) if !vetoed => Weighed { reason: Reason::Entailed, sentence: Some(i) },
-        (_, Some(i)) => Weighed { reason: Reason::Contradicted, sentence: Some(i) },
-        _ => Weighed { reason: Reason::Neutral, sentence: strongest(|opinion| opinion.entailment) },
+        (Some(i), _) if !vetoed => judged(Reason::Entailed, Some(i)),
+        (_, Some(i)) => judged(Reason::Contradicted, Some(i)),
+        _ => {
+            let nearest = strongest(opinions, |_, odds| odds.entailment.is_finite(), entailment);
+            let refused = nearest.filter(|i| entails(&opinions[*i], threshold)).and_then(missing);
+            let detail = refused.map(|missing| missing.to_string()).unwrap_or_default();
+            Weighed { detail, ..judged(Reason::Neutral, nearest) }
+        }
     }
 }
 
+/// The first of those that hold with the highest value, so that the same numbers always point at the same sentence.
+fn strongest(
+    opinions: &[Entailment],
+    holds: impl Fn(usize, &Entailment) -> bool,
+    of: fn(&Entailment) -> f32,
+) -> Option<usize> {
+    let holding = opinions.iter().enumerate().filter(|(i, odds)| holds(*i, odds));
+    holding.rev().max_by(|(_, a), (_, b)| of(a).total_cmp(&of(b))).map(|(i, _)| i)
+}
+
+fn entailment(odds: &Entailment) -> f32 {
+    odds.entailment
+}
+
+fn contradiction(odds: &Entailment) -> f32 {
+    odds.contradiction
+}
+
 /// The verdict over all frames that were tried, the cited one first: the reason, and the trial that decided.
-pub(super) fn claim(trials: &[Trial]) -> (Reason, Option<usize>) {
+pub fn claim(trials: &[Trial]) -> (Reason, Option<usize>) {
     match trials.iter().position(|trial| trial.reason == Reason::Entailed) {
         Some(i) => (Reason::Entailed, Some(i)),
         None => trials.first().map_or((Reason::Unchecked, None), |cited| (cited.reason, Some(0))),
@@ -71,7 +108,7 @@ pub(super) fn claim(trials: &[Trial]) -> (Reason, Option<usize>) {
 
 /// Whether a neighbouring frame may still change the verdict. It cannot if the claim is grounded already, or if a
 /// model failed: the neighbour would need the same model.
-pub(super) fn wants_neighbour(trials: &[Trial]) -> bool {
+pub fn wants_neighbour(trials: &[Trial]) -> bool {
     trials.iter().all(|trial| !matches!(trial.reason, Reason::Entailed | Reason::ModelUnavailable))
 }
 
@@ -91,6 +128,13 @@ mod tests {
 
     fn opinion(entailment: f32, neutral: f32, contradiction: f32) -> Entailment {
         Entailment { entailment, neutral, contradiction }
+    }
+
+    /// Sentences without anything that can be looked for.
+    fn weighed(opinions: &[Entailment], threshold: f32) -> Weighed {
+        let pair = Pair { premise: "It rains.".into(), hypothesis: "It rains.".into() };
+        let caption = Caption::new("It rains. ".repeat(opinions.len()));
+        frame(&caption, &vec![pair; opinions.len()], opinions, threshold)
     }
 
     #[test]
@@ -118,15 +162,44 @@ mod tests {
             ("NaN beside an opinion", &[opinion(0.9, f32::NAN, 0.1), open], Reason::Neutral, Some(0)),
         ];
         for (name, opinions, reason, sentence) in table {
-            assert_eq!(frame(opinions, 0.6), Weighed { reason, sentence }, "{name}");
+            let weighed = weighed(opinions, 0.6);
+            assert_eq!((weighed.reason, weighed.sentence), (reason, sentence), "{name}");
         }
     }
 
     #[test]
     fn a_low_threshold_still_needs_the_top_class() {
-        assert_eq!(frame(&[opinion(0.4, 0.45, 0.15)], 0.3).reason, Reason::Neutral);
-        assert_eq!(frame(&[opinion(0.4, 0.4, 0.2)], 0.3).reason, Reason::Neutral);
-        assert_eq!(frame(&[opinion(0.4, 0.35, 0.25)], 0.3).reason, Reason::Entailed);
+        assert_eq!(weighed(&[opinion(0.4, 0.45, 0.15)], 0.3).reason, Reason::Neutral);
+        assert_eq!(weighed(&[opinion(0.4, 0.4, 0.2)], 0.3).reason, Reason::Neutral);
+        assert_eq!(weighed(&[opinion(0.4, 0.35, 0.25)], 0.3).reason, Reason::Entailed);
+    }
+
+    #[test]
+    fn rules_refuse_what_the_judge_lets_pass() {
+        let sure = opinion(0.99, 0.005, 0.005);
+        let never = opinion(0.005, 0.005, 0.99);
+        let street = Caption::new("There are about eight people and two cars. About six people wear black.");
+        let table = [
+            // The claim, what the judge says of the sentences, the verdict, the rule, whether neighbours may help.
+            ("There are about six people.", [sure, sure], Reason::Contradicted, "the caption counts 8", true),
+            ("There are about ten people.", [sure, sure], Reason::Neutral, "the caption counts 8", true),
+            ("There are about eight people.", [sure, never], Reason::Entailed, "", false),
+            ("There is a car.", [never, never], Reason::Entailed, "", false),
+            ("The people are near the car.", [sure, sure], Reason::Neutral, "\"near\" is not said", false),
+            ("Six people wear red.", [sure, sure], Reason::Neutral, "the number 6 is not said", false),
+            ("There is no car.", [sure, sure], Reason::Neutral, "no sentence denies it", false),
+            ("The people are friends.", [sure, never], Reason::Contradicted, "", false),
+        ];
+        for (claim, [first, second], reason, detail, is_firm) in table {
+            let pairs = pairs(&street, claim);
+            assert_eq!(pairs.len(), 7, "{pairs:?}");
+            // Those spelt out say what they say: "There is a car." entails itself.
+            let opinions: Vec<Entailment> =
+                pairs.iter().map(|pair| if pair.premise == claim { sure } else { second }).collect();
+            let opinions: Vec<Entailment> = [first].into_iter().chain(opinions.into_iter().skip(1)).collect();
+            let weighed = frame(&street, &pairs, &opinions, 0.6);
+            assert_eq!((weighed.reason, &*weighed.detail, weighed.is_firm), (reason, detail, is_firm), "{claim}");
+        }
     }
 
     #[test]

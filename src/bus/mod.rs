@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::answer::Answerer;
-use crate::domain::{Answer, Event};
+use crate::domain::{Answer, Event, Verdict};
 use crate::narrate::Board;
 use crate::stop::Stop;
 
@@ -78,6 +78,12 @@ pub enum BusError {
 pub fn answer_message(answer: &Answer) -> wire::AnswerReply {
     let subjects = Subjects::new(&Config::default().prefix).expect("the default prefix is made of tokens");
     convert::Context { subjects: &subjects, max_evidence: usize::MAX }.answer(answer)
+}
+
+/// A verdict as it would be published by a daemon with the default prefix, for use without a bus.
+pub fn verdict_message(verdict: &Verdict) -> wire::Verdict {
+    let subjects = Subjects::new(&Config::default().prefix).expect("the default prefix is made of tokens");
+    convert::Context { subjects: &subjects, max_evidence: usize::MAX }.verdict(verdict)
 }
 
 /// The running bus.

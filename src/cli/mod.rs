@@ -8,7 +8,10 @@ mod ask_file;
 mod check_config;
 mod cpu;
 pub mod demo;
+pub mod eval;
 pub mod models;
+mod page;
+mod replay;
 mod run;
 pub mod search;
 pub mod server;
@@ -49,6 +52,8 @@ enum Command {
     Search(search::SearchArgs),
     /// Fetch, verify or list the model files.
     Models(models::Args),
+    /// Measure how true the verdicts are, on claims of known truth.
+    Eval(eval::Args),
     /// Run the whole job on sample clips and show the verdicts.
     Demo(demo::Args),
 }
@@ -84,6 +89,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ask(args) => block_on(ask::run(args)),
         Command::Verify(args) => block_on(verify::run(args)),
         Command::Search(args) => block_on(search::run(args)),
+        Command::Eval(args) => block_on(eval::run(args)),
         Command::Demo(args) => block_on(demo::run(args)),
     }
 }

@@ -11,6 +11,7 @@ use crate::bus::wire::{ClaimRequest, V1, VerifyReply, VerifyRequest};
 use crate::domain::{Design, Label, StreamId, StreamTime};
 
 use super::ask::{design, stream_id};
+use super::replay::{self, ReplayArgs};
 use super::server::{FOUND, NOTHING, ServerArgs, failed};
 use super::show;
 
@@ -20,8 +21,8 @@ use super::show;
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// The stream that the claims are about.
-    #[arg(long, value_parser = stream_id)]
-    stream: StreamId,
+    #[arg(long, value_parser = stream_id, required_unless_present = "replay")]
+    stream: Option<StreamId>,
     /// A sentence and the second of the stream that shows it, such as "A dog runs.@12.5". May be repeated.
     #[arg(long = "claim", value_parser = claim, value_name = "TEXT@SECONDS")]
     claims: Vec<ClaimRequest>,
@@ -32,11 +33,16 @@ pub struct VerifyArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
     server: ServerArgs,
 }
 
 /// Asks, prints, says how it went.
 pub async fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.replay.replay {
+        return replay::run(&args.replay, path, args.json).await;
+    }
     let claims = if args.claims.is_empty() { from_stdin()? } else { args.claims.clone() };
     match verify(&args, claims).await {
         Ok(reply) => {
@@ -55,7 +61,8 @@ pub async fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
 async fn verify(args: &VerifyArgs, claims: Vec<ClaimRequest>) -> Result<VerifyReply, ClientError> {
     let client = args.server.connect().await?;
     let request = VerifyRequest { v: V1, claims, design: args.design, deadline_s: args.server.deadline_s() };
-    client.verify(&args.stream, &request).await
+    let stream = args.stream.as_ref().expect("clap requires a stream unless verdicts are replayed");
+    client.verify(stream, &request).await
 }
 
 fn from_stdin() -> anyhow::Result<Vec<ClaimRequest>> {

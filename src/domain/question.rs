@@ -16,6 +16,9 @@ pub enum Design {
 }
 
 impl Design {
+    /// Every design, the baseline first.
+    pub const ALL: [Self; 2] = [Self::None, Self::CaptionNli];
+
     /// The name used in configuration, messages and metrics.
     pub fn as_str(self) -> &'static str {
         match self {

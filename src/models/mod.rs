@@ -2,7 +2,7 @@
 //!
 //! Everything blocks and belongs to one thread, the engine's. Nothing here knows of streams, questions or the bus.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -57,6 +57,11 @@ pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
         drafter: drafter(config)?,
         judge: judge(config)?,
     })
+}
+
+/// The judge of the folder `dir` and nothing else.
+pub fn judge_alone(dir: &Path) -> Result<Box<dyn seams::Judge>, ModelError> {
+    judge(&Config { dir: dir.to_owned(), ..Config::default() })
 }
 
 fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {

@@ -1,10 +1,11 @@
 //! What an operator is given: the Grafana board, the Prometheus rules and the systemd unit, each checked with the
 //! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules), the first
-//! two also over the running daemon; and the model fetcher, killed in the middle.
+//! two also over the running daemon; the model fetcher, killed in the middle; and the evaluation harness.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod daemon;
+mod eval;
 mod fetch;
 mod lint;
 #[path = "../common/nats.rs"]

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::super::script::{Claim, Question, Truth};
-use super::super::transcript::Check;
 use super::*;
-use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, Trial, V1};
+use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, Trial, V1, Verdict};
 use crate::domain::{
     Design, Entailment, Fingerprint, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
     VerdictId, WallTime,

@@ -5,13 +5,21 @@ use std::fmt::Write as _;
 
 use bytes::Bytes;
 
-use super::super::transcript::Check;
 use super::html::Escaped;
 use crate::bus::wire::{Evidence, Trial, Verdict};
 use crate::domain::{Entailment, Label};
 
-/// The card of a claim; `check` is there if a person has said what is true.
-pub(super) fn card(verdict: &Verdict, check: Option<&Check>, pictures: &BTreeMap<String, Bytes>) -> String {
+/// What a person says about a claim.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Person {
+    /// Such as "true".
+    pub(in crate::cli) says: &'static str,
+    /// Whether the verdict is what a person would say; `None` if a person cannot tell.
+    pub(in crate::cli) agrees: Option<bool>,
+}
+
+/// The card of a claim; `person` is there if one has said what is true.
+pub(in crate::cli) fn card(verdict: &Verdict, person: Option<Person>, pictures: &BTreeMap<String, Bytes>) -> String {
     let class = match verdict.verdict {
         Label::Grounded => "grounded",
         Label::Unverified => "unverified",
@@ -25,7 +33,7 @@ pub(super) fn card(verdict: &Verdict, check: Option<&Check>, pictures: &BTreeMap
         verdict.verdict.as_str(),
         verdict.reason.as_str().replace('_', " "),
         verdict.timestamp.seconds(),
-        check.map(person).unwrap_or_default(),
+        person.map(said).unwrap_or_default(),
         Escaped(&verdict.claim)
     );
     if let Some(evidence) = &verdict.evidence {
@@ -40,9 +48,13 @@ pub(super) fn card(verdict: &Verdict, check: Option<&Check>, pictures: &BTreeMap
 }
 
 /// What a person says about the claim.
-fn person(check: &Check) -> String {
-    let class = if check.agrees() { "agrees" } else { "differs" };
-    format!(" <span class=\"person {class}\">a person says: {}</span>", check.scripted.truth.as_str())
+fn said(person: Person) -> String {
+    let class = match person.agrees {
+        Some(true) => " agrees",
+        Some(false) => " differs",
+        None => "",
+    };
+    format!(" <span class=\"person{class}\">a person says: {}</span>", person.says)
 }
 
 fn figure(evidence: Option<&Evidence>, pictures: &BTreeMap<String, Bytes>) -> String {

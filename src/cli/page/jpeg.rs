@@ -1,7 +1,7 @@
 //! Width and height from the header of a JPEG.
 
 /// Reads the first frame header (ITU-T T.81, B.2.2); `None` if there is none.
-pub(super) fn size(jpeg: &[u8]) -> Option<(u16, u16)> {
+pub(in crate::cli) fn size(jpeg: &[u8]) -> Option<(u16, u16)> {
     let mut rest = jpeg.strip_prefix(&[0xff, 0xd8])?;
     loop {
         let (marker, segment) = match rest {

@@ -2,64 +2,30 @@
 //!
 //! Every text that came over the bus is escaped; every picture is stored once and shown where it is needed.
 
-mod claim;
-mod html;
-mod jpeg;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 
-use self::html::Escaped;
 use super::latency::Row;
 use super::terminal::seconds;
-use super::transcript::{Exchange, Transcript};
-use crate::bus::wire::{StreamInfo, Verdict, Window};
+use super::transcript::{Check, Exchange, Transcript};
+use crate::bus::wire::{StreamInfo, Window};
+use crate::cli::page::{self, Escaped, Person, card};
 use crate::domain::Label;
-
-const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
 pub(super) fn render(transcript: &Transcript) -> String {
-    let mut page = String::new();
-    page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    page.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    page.push_str("<title>GroundedVQA: claims beside their evidence</title>\n<style>\n");
-    page.push_str(STYLE);
-    page.push_str("</style>\n</head>\n<body>\n");
-    page.push_str(&pictures(&transcript.pictures));
-    page.push_str("<main>\n");
-    page.push_str(&header(transcript));
-    page.push_str("<h2>Questions</h2>\n");
+    let mut main = header(transcript);
+    main.push_str("<h2>Questions</h2>\n");
     for exchange in &transcript.exchanges {
-        page.push_str(&question(exchange, &transcript.pictures));
+        main.push_str(&question(exchange, &transcript.pictures));
     }
-    page.push_str(&checks(transcript));
-    page.push_str(&streams(&transcript.streams));
-    page.push_str(&latency(&transcript.latency));
-    page.push_str(&models(transcript));
-    page.push_str("</main>\n</body>\n</html>\n");
-    page
-}
-
-/// Every picture once, as a symbol that figures refer to.
-fn pictures(pictures: &BTreeMap<String, Bytes>) -> String {
-    let mut out = String::from("<svg class=\"store\" aria-hidden=\"true\">\n");
-    for (digest, jpeg) in pictures {
-        let (width, height) = jpeg::size(jpeg).unwrap_or((16, 9));
-        let _ = writeln!(
-            out,
-            "<symbol id=\"f-{digest}\" viewBox=\"0 0 {width} {height}\"><image width=\"{width}\" height=\"{height}\" \
-             href=\"data:image/jpeg;base64,{}\"/></symbol>",
-            BASE64.encode(jpeg)
-        );
-    }
-    out.push_str("</svg>\n");
-    out
+    main.push_str(&checks(transcript));
+    main.push_str(&streams(&transcript.streams));
+    main.push_str(&latency(&transcript.latency));
+    main.push_str(&page::models(transcript.verdicts()));
+    page::document("GroundedVQA: claims beside their evidence", &transcript.pictures, &main)
 }
 
 fn header(transcript: &Transcript) -> String {
@@ -102,7 +68,7 @@ fn question(exchange: &Exchange, pictures: &BTreeMap<String, Bytes>) -> String {
                 reply.moments.len()
             );
             for verdict in &reply.claims {
-                out.push_str(&claim::card(verdict, None, pictures));
+                out.push_str(&card(verdict, None, pictures));
             }
         }
         Err(refusal) => {
@@ -128,10 +94,14 @@ fn checks(transcript: &Transcript) -> String {
          <code>gvqa.verify.&lt;stream&gt;</code>.</p>\n<section class=\"question\">\n",
     );
     for check in &transcript.checks {
-        out.push_str(&claim::card(&check.verdict, Some(check), &transcript.pictures));
+        out.push_str(&card(&check.verdict, Some(person(check)), &transcript.pictures));
     }
     out.push_str("</section>\n");
     out
+}
+
+fn person(check: &Check) -> Person {
+    Person { says: check.scripted.truth.as_str(), agrees: Some(check.agrees()) }
 }
 
 fn streams(streams: &[StreamInfo]) -> String {
@@ -173,24 +143,6 @@ fn latency(rows: &[Row]) -> String {
         );
     }
     out.push_str("</table></div>\n");
-    out
-}
-
-/// The models behind the verdicts, named once.
-fn models(transcript: &Transcript) -> String {
-    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
-    for Verdict { models, .. } in transcript.verdicts() {
-        named.insert("captioner", models.captioner.as_str());
-        named.insert("judge", models.judge.as_str());
-        if let Some(drafter) = &models.drafter {
-            named.insert("drafter", drafter.as_str());
-        }
-    }
-    let mut out = String::from("<h2>Models</h2>\n<dl class=\"models\">\n");
-    for (role, fingerprint) in named {
-        let _ = writeln!(out, "<dt>{role}</dt><dd><code>{}</code></dd>", Escaped(fingerprint));
-    }
-    out.push_str("</dl>\n");
     out
 }
 

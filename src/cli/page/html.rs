@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 /// Shows a text with `& < > " '` escaped, for content and quoted attributes; control characters become spaces.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
+pub(in crate::cli) struct Escaped<'a>(pub(in crate::cli) &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

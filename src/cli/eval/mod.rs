@@ -1,0 +1,49 @@
+//! `groundedvqa eval`: how true are the verdicts? Runs the models on claims of known truth and writes what came out.
+
+mod audit;
+mod memo;
+mod site;
+mod suite;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Checks claims of known truth by every verifier design and writes tables.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    suite: suite::Args,
+}
+
+/// Other things to measure than a suite.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// The judge alone, on thousands of claims made from captions of videos.
+    Text(text::Args),
+    /// These cameras with these models: claims made from the site's own stored captions.
+    Site(site::Args),
+}
+
+/// Where results go and models are.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Common {
+    /// The folder that the results are written into.
+    #[arg(long, default_value = "eval-out")]
+    out: PathBuf,
+    /// Where `groundedvqa models fetch` put the models.
+    #[arg(long, default_value = "models", env = "GVQA_MODELS")]
+    models: PathBuf,
+}
+
+/// Measures, writes, prints the tables.
+pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.what {
+        Some(What::Text(args)) => text::run(&args),
+        Some(What::Site(args)) => site::run(&args).await,
+        None => suite::run(args.suite).await,
+    }
+}

@@ -1,0 +1,151 @@
+//! `groundedvqa eval SUITE`: watches the clips of a suite, drafts its questions once, and has every design check the
+//! same claims, one at a time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use prometheus::Registry;
+use tokio::sync::mpsc;
+
+use super::{Common, audit};
+use crate::app::{Core, EVENT_QUEUE};
+use crate::config::{self, Config};
+use crate::domain::{Claim, Design, Question, QuestionId, StreamState};
+use crate::eval::record::{Answered, Finding, Run};
+use crate::eval::suite::{Asked, Clip, Item, Known, Suite};
+use crate::eval::table;
+use crate::stop::Stop;
+use crate::telemetry::Pulse;
+
+/// Where clips are looked for when no folder is named: where `make setup` and Debian's opencv-doc put them.
+const CLIPS: [&str; 2] = [".cache/clips", "/usr/share/doc/opencv-doc/examples/data"];
+
+/// What a suite needs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The suite, a TOML document such as config/suites/paper.toml.
+    #[arg(required = true)]
+    suite: Option<PathBuf>,
+    /// Folder with the suite's clips; may be repeated, the first that has a clip counts.
+    #[arg(long = "clips", value_name = "DIR", default_values = CLIPS)]
+    clips: Vec<PathBuf>,
+    /// Run only this design; may be repeated. All, if none is named.
+    #[arg(long = "design", value_parser = super::super::ask::design)]
+    designs: Vec<Design>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs the suite; ends with 0 when it was measured, whatever the figures are.
+pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let path = args.suite.context("no suite was named")?;
+    let document = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let suite = Suite::parse(&document).with_context(|| format!("{} cannot be used", path.display()))?;
+    let designs = if args.designs.is_empty() { Design::ALL.to_vec() } else { args.designs };
+    let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
+    let config = settings(&suite, &args.clips, &args.common.models, folder.path())?;
+    let (events, mut told) = mpsc::channel(EVENT_QUEUE);
+    let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
+    let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
+    watch(&core).await?;
+    let run = measure(&core, &suite, designs).await?;
+    core.index.clone().close().await?;
+    drop(core);
+    listener.await?;
+    write(&run, &args.common.out)?;
+    print!("{}", table::report(&run));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The configuration of a daemon with the clips as its streams and its memory in `folder`.
+fn settings(suite: &Suite, clips: &[PathBuf], models: &Path, folder: &Path) -> anyhow::Result<Config> {
+    let text = |path: &Path| path.to_str().map(toml::Value::from).with_context(|| format!("{path:?} is not UTF-8"));
+    let mut document =
+        format!("[models]\ndir = {}\n[index]\npath = {}\n", text(models)?, text(&folder.join("index.redb"))?);
+    for (stream, Clip { file, every }) in &suite.clips {
+        let found = clips.iter().map(|folder| folder.join(file)).find(|path| path.is_file());
+        let found = found.with_context(|| format!("the clip {file} is in none of the folders {clips:?}"))?;
+        let url = text(&found.canonicalize()?)?;
+        let _ = writeln!(document, "[streams.{stream}]\nurl = {url}\nsample_every = \"{every}\"");
+    }
+    Ok(config::parse(&document, Path::new("suite"), std::env::vars())?)
+}
+
+async fn watch(core: &Core) -> anyhow::Result<()> {
+    for stream in core.watch(&Stop::new()) {
+        stream.ended().await?;
+    }
+    match core.board.snapshot().into_iter().find(|status| status.state == StreamState::Failed) {
+        Some(failed) => bail!("{}: {}", failed.stream, failed.detail),
+        None => Ok(()),
+    }
+}
+
+async fn measure(core: &Core, suite: &Suite, designs: Vec<Design>) -> anyhow::Result<Run> {
+    let (mut questions, mut items) = (Vec::new(), Vec::new());
+    for (index, asked) in suite.questions.iter().enumerate() {
+        let (answered, drafted) = draft(core, asked).await?;
+        questions.push(answered);
+        items.extend(asked.items(index, drafted));
+    }
+    items.extend(suite.claims.iter().map(Known::item));
+    let mut findings = Vec::with_capacity(items.len() * designs.len());
+    for (index, item) in items.iter().enumerate() {
+        for design in &designs {
+            findings.push(check(core, index, item, *design).await?);
+        }
+    }
+    let models = findings.last().map(|finding: &Finding| finding.verdict.models.clone());
+    let (suite, about) = (suite.name.clone(), suite.about.clone());
+    Ok(Run { suite, about, models, questions, items, designs, findings })
+}
+
+/// Asks without checking: the drafted claims are the same for every design.
+async fn draft(core: &Core, asked: &Asked) -> anyhow::Result<(Answered, Vec<Claim>)> {
+    let question = Question {
+        id: QuestionId::generate(),
+        text: asked.text.clone(),
+        stream: Some(asked.stream.clone()),
+        design: Design::None,
+        k: core.answerer.config().k,
+    };
+    let start = Instant::now();
+    let answer = core.answerer.answer(question).await.with_context(|| format!("{:?} has no answer", asked.text))?;
+    let answered = Answered {
+        kind: asked.kind.clone(),
+        stream: asked.stream.clone(),
+        text: asked.text.clone(),
+        moments: answer.moments.iter().map(|hit| hit.moment.at).collect(),
+        took: start.elapsed(),
+    };
+    Ok((answered, answer.verdicts.into_iter().map(|verdict| verdict.claim).collect()))
+}
+
+async fn check(core: &Core, index: usize, item: &Item, design: Design) -> anyhow::Result<Finding> {
+    let start = Instant::now();
+    let verdicts = core.answerer.verify(vec![item.claim.clone()], design).await;
+    let took = start.elapsed();
+    let verdicts = verdicts.with_context(|| format!("{:?} cannot be checked", item.claim.text))?;
+    let verdict = verdicts.into_iter().next().context("no verdict came back")?;
+    Ok(Finding { item: index, design, verdict, took })
+}
+
+fn write(run: &Run, out: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    let files = BTreeMap::from([
+        ("results.json", run.results()?),
+        ("latency.json", serde_json::to_string_pretty(&run.latency())?),
+        ("report.md", table::report(run)),
+        ("audit.html", audit::render(run)),
+    ]);
+    for (name, text) in files {
+        let path = out.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! `groundedvqa eval text CAPTIONS`: the judge alone, on thousands of claims made from captions of videos.
+
+use std::fs::{self, File};
+use std::io::{BufReader, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use flate2::bufread::GzDecoder;
+use serde::Serialize;
+
+use super::Common;
+use super::memo::Memo;
+use crate::eval::record::Group;
+use crate::eval::table;
+use crate::eval::tally::Summary;
+use crate::eval::text::make::Spread;
+use crate::eval::text::run::{self, Outcome};
+use crate::eval::text::{self, Half, TextClaim, make};
+use crate::models;
+use crate::seams::Judge;
+
+/// A moment every five seconds, as the daemon samples by default; three a video.
+const SPREAD: Spread = Spread { every: 5, moments: 3, strange: 2 };
+
+/// What the judge is measured on.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Captions at one per second, one video a line, plain or gzipped: `{"video": …, "captions_1fps": [text, …]}`.
+    captions: PathBuf,
+    /// Which half of the videos, by a hash of their names; nothing is tuned on the reporting half.
+    #[arg(long, value_enum, default_value = "reporting")]
+    half: Which,
+    /// Only write the claims, as JSON lines, and judge nothing.
+    #[arg(long)]
+    claims_only: bool,
+    /// A file that remembers what the judge said of each pair, so that a second run only weighs again.
+    #[arg(long, value_name = "FILE")]
+    memo: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A half, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Which {
+    Tuning,
+    Reporting,
+    Both,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    claim: &'a TextClaim,
+    #[serde(flatten)]
+    outcome: Option<&'a Outcome>,
+}
+
+/// Judges and writes; ends with 0 when it was measured, whatever the figures are.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let videos =
+        text::read(&read(&args.captions)?).with_context(|| format!("{} holds no captions", args.captions.display()))?;
+    let wanted = |half: Half| match args.half {
+        Which::Both => true,
+        Which::Tuning => half == Half::Tuning,
+        Which::Reporting => half == Half::Reporting,
+    };
+    let claims: Vec<TextClaim> = make::claims(&videos, SPREAD).into_iter().filter(|claim| wanted(claim.half)).collect();
+    if claims.is_empty() {
+        bail!("no claim can be made from {}", args.captions.display());
+    }
+    fs::create_dir_all(&args.common.out).with_context(|| format!("cannot make {}", args.common.out.display()))?;
+    let path = args.common.out.join("claims.jsonl");
+    if args.claims_only {
+        write(&path, claims.iter().map(|claim| Line { claim, outcome: None }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let judge = models::judge_alone(&args.common.models)?;
+    let fingerprint = judge.fingerprint().clone();
+    let outcomes = judge_all(judge, &claims, args.memo.as_deref())?;
+    write(&path, claims.iter().zip(&outcomes).map(|(claim, outcome)| Line { claim, outcome: Some(outcome) }))?;
+    let summary = Summary::of(&run::judged(&claims, &outcomes));
+    let report = format!(
+        "# Judge alone, {:?} half\n\n{} claims from captions of {} videos, judge `{}`.\n\n{}{}{}",
+        args.half,
+        claims.len(),
+        videos.iter().filter(|video| wanted(Half::of(&video.video))).count(),
+        fingerprint,
+        table::groups(&[(Group::All, summary.clone())]),
+        table::kinds(&summary),
+        table::reasons(&summary)
+    );
+    let results = serde_json::json!({"judge": fingerprint, "figures": summary});
+    fs::write(args.common.out.join("results.json"), serde_json::to_string_pretty(&results)?)?;
+    fs::write(args.common.out.join("report.md"), &report)?;
+    print!("{report}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn judge_all(mut judge: Box<dyn Judge>, claims: &[TextClaim], memo: Option<&Path>) -> anyhow::Result<Vec<Outcome>> {
+    let progress = |done| show_progress(done, claims.len());
+    let Some(path) = memo else { return Ok(run::run(&mut *judge, claims, progress)?) };
+    let mut memo = Memo::open(judge, path)?;
+    let outcomes = run::run(&mut memo, claims, progress)?;
+    memo.close()?;
+    Ok(outcomes)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let problem = || format!("cannot read {}", path.display());
+    let file = BufReader::new(File::open(path).with_context(problem)?);
+    let mut text = String::new();
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        GzDecoder::new(file).read_to_string(&mut text).with_context(problem)?;
+    } else {
+        BufReader::into_inner(file).read_to_string(&mut text).with_context(problem)?;
+    }
+    Ok(text)
+}
+
+fn write<'a>(path: &Path, lines: impl Iterator<Item = Line<'a>>) -> anyhow::Result<()> {
+    let mut text = String::new();
+    for line in lines {
+        text += &serde_json::to_string(&line)?;
+        text.push('\n');
+    }
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// One line that counts up where a person watches, nothing in a pipe.
+fn show_progress(done: usize, total: usize) {
+    let mut err = std::io::stderr();
+    if err.is_terminal() {
+        // A closed stderr is no reason to stop.
+        let _ = write!(err, "\rjudged {done} of {total} claims{}", if done == total { "\n" } else { " " });
+    }
+}

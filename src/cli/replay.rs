@@ -1,0 +1,221 @@
+//! `groundedvqa verify --replay`: stored verdicts checked again, without a bus.
+//!
+//! The same check as the daemon's, over the same source: the frames are extracted and captioned afresh, the caption is
+//! judged again, and what differs is told. The memory is a temporary one that knows the frames that were looked at, so
+//! that the same neighbours are tried.
+
+mod compare;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use prometheus::Registry;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use self::compare::Change;
+use crate::app::{Core, EVENT_QUEUE};
+use crate::bus;
+use crate::bus::wire::Verdict;
+use crate::config::{self, Config};
+use crate::domain::{Caption, Citation, Claim, Design, NewMoment, StreamId, StreamTime};
+use crate::engine::Lane;
+use crate::telemetry::Pulse;
+
+/// `EX_DATAERR`: the file holds no verdict.
+const NO_VERDICT: u8 = 65;
+/// `EX_NOINPUT`: the source of a verdict is not there.
+const NO_SOURCE: u8 = 66;
+
+/// What is replayed, and over what.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ReplayArgs {
+    /// Check the stored verdicts of this file again, offline: a verdict as published, a reply, or one of them a line.
+    /// Ends with 0 if nothing changed, 1 if something did, 65 if the file holds no verdict, 66 if a source is missing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "claims", "design"])]
+    pub(super) replay: Option<PathBuf>,
+    /// With --replay: the video file that the verdicts are about; without it the sources that --config names.
+    #[arg(long, value_name = "VIDEO", requires = "replay")]
+    file: Option<PathBuf>,
+    /// With --replay: the configuration of the daemon that made the verdicts.
+    #[arg(long, value_name = "FILE", requires = "replay", conflicts_with = "file")]
+    config: Option<PathBuf>,
+    /// With --replay and --file: where `groundedvqa models fetch` put the models.
+    #[arg(long, default_value = "models", env = "GVQA_MODELS")]
+    models: PathBuf,
+}
+
+/// One verdict, replayed.
+#[derive(Serialize)]
+struct Replayed {
+    verdict_id: String,
+    claim: String,
+    outcome: &'static str,
+    changes: Vec<Change>,
+}
+
+/// Checks again, prints, says how it went.
+pub(super) async fn run(args: &ReplayArgs, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let verdicts = match read(&text) {
+        Ok(verdicts) => verdicts,
+        Err(error) => {
+            eprintln!("groundedvqa: {} holds no verdict that can be replayed: {error:#}", path.display());
+            return Ok(ExitCode::from(NO_VERDICT));
+        }
+    };
+    let mut replayed = Vec::new();
+    for (stream, verdicts) in by_stream(verdicts) {
+        let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
+        let config = match settings(args, &stream, &verdicts, folder.path())? {
+            Ok(config) => config,
+            Err(missing) => {
+                eprintln!("groundedvqa: {missing}");
+                return Ok(ExitCode::from(NO_SOURCE));
+            }
+        };
+        replayed.extend(replay(config, &stream, &verdicts).await?);
+    }
+    let changed = replayed.iter().any(|one| !one.changes.is_empty());
+    if json {
+        println!("{}", serde_json::to_string(&replayed)?);
+    } else {
+        replayed.iter().for_each(tell);
+    }
+    Ok(ExitCode::from(u8::from(changed)))
+}
+
+fn tell(one: &Replayed) {
+    println!("{}: {}", one.outcome, one.claim);
+    for change in &one.changes {
+        println!("    {change}");
+    }
+}
+
+/// A verdict, a reply with verdicts, or one of them a line.
+fn read(text: &str) -> anyhow::Result<Vec<Verdict>> {
+    let documents = match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(whole) => vec![whole],
+        Err(_) => {
+            text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect::<Result<_, _>>()?
+        }
+    };
+    let mut verdicts = Vec::new();
+    for document in documents {
+        match document.get("claims").cloned() {
+            Some(claims) => verdicts.extend(serde_json::from_value::<Vec<Verdict>>(claims)?),
+            None => verdicts.push(serde_json::from_value(document)?),
+        }
+    }
+    if verdicts.is_empty() {
+        bail!("it is empty");
+    }
+    match verdicts.iter().find(|verdict| verdict.design == Design::None) {
+        Some(unchecked) => bail!("{:?} was never checked", unchecked.claim),
+        None => Ok(verdicts),
+    }
+}
+
+fn by_stream(verdicts: Vec<Verdict>) -> BTreeMap<StreamId, Vec<Verdict>> {
+    verdicts.into_iter().fold(BTreeMap::new(), |mut streams, verdict| {
+        streams.entry(verdict.stream.clone()).or_default().push(verdict);
+        streams
+    })
+}
+
+/// A configuration with this stream alone and its memory in `folder`; the inner error says what is not there.
+fn settings(
+    args: &ReplayArgs,
+    stream: &StreamId,
+    verdicts: &[Verdict],
+    folder: &Path,
+) -> anyhow::Result<Result<Config, String>> {
+    let every = verdicts.iter().flat_map(reach).max().unwrap_or_default().max(Duration::from_secs(1));
+    let text = |path: &Path| path.to_str().map(toml::Value::from).with_context(|| format!("{path:?} is not UTF-8"));
+    let index = text(&folder.join("index.redb"))?;
+    let mut config = match (&args.file, &args.config) {
+        (Some(file), _) if !file.is_file() => return Ok(Err(format!("{} is no file", file.display()))),
+        (Some(file), _) => {
+            let (url, models) = (text(&std::path::absolute(file)?)?, text(&args.models)?);
+            let document =
+                format!("[streams.{stream}]\nurl = {url}\n[models]\ndir = {models}\n[index]\npath = {index}\n");
+            config::parse(&document, Path::new("command line"), std::env::vars())?
+        }
+        (None, path) => {
+            let mut config = config::load(path.as_deref().unwrap_or(&config::default_path()))?;
+            config.index.path = folder.join("index.redb");
+            config
+        }
+    };
+    config.streams.retain(|name, _| name == stream);
+    if config.streams.is_empty() {
+        return Ok(Err(format!("the configuration names no stream {stream}: give its source with --file")));
+    }
+    config.daemon.sample_every = config::Span(every);
+    Ok(Ok(config))
+}
+
+/// How far the frames of a verdict lie from the cited time.
+fn reach(verdict: &Verdict) -> impl Iterator<Item = Duration> {
+    times(verdict).into_iter().map(|at| at.distance(verdict.timestamp))
+}
+
+/// The frames that were looked at; the cited time stands for the cited frame.
+fn times(verdict: &Verdict) -> Vec<StreamTime> {
+    let evidence = verdict.trials.iter().filter_map(|trial| trial.evidence.as_ref());
+    let neighbours = evidence.filter(|evidence| evidence.neighbour != 0).map(|evidence| evidence.timestamp);
+    neighbours.chain([verdict.timestamp]).collect()
+}
+
+async fn replay(config: Config, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<Vec<Replayed>> {
+    let (events, mut told) = mpsc::channel(EVENT_QUEUE);
+    let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
+    let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
+    remember(&core, stream, verdicts).await?;
+    let mut replayed = Vec::new();
+    for verdict in verdicts {
+        let citation = Citation { stream: stream.clone(), at: verdict.timestamp };
+        let claim = Claim { text: verdict.claim.clone(), citation };
+        let again = core.answerer.verify(vec![claim], verdict.design).await?;
+        let again = again.first().context("no verdict came back")?;
+        let changes = compare::changes(verdict, &bus::verdict_message(again));
+        replayed.push(Replayed {
+            verdict_id: verdict.verdict_id.to_string(),
+            claim: verdict.claim.clone(),
+            outcome: if changes.is_empty() { "same" } else { "changed" },
+            changes,
+        });
+    }
+    core.index.clone().close().await?;
+    drop(core);
+    listener.await?;
+    Ok(replayed)
+}
+
+/// Makes the frames that were looked at the moments of the memory.
+async fn remember(core: &Core, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<()> {
+    let mut times: Vec<StreamTime> = verdicts.iter().flat_map(times).collect();
+    times.sort_unstable();
+    times.dedup();
+    let text = "A frame that was looked at.";
+    let embedding = core.engine.embed(Lane::Interactive, vec![text.to_owned()]).await?;
+    let embedding = embedding.into_iter().next().context("no embedding came back")?;
+    let epoch = core.index.record(stream).await?.context("the stream is not registered")?.epoch;
+    for at in times {
+        let moment = NewMoment {
+            stream: stream.clone(),
+            at,
+            wall: epoch.plus(at.saturating_since(StreamTime::ZERO)),
+            caption: Caption::new(text),
+            embedding: embedding.clone(),
+            captioner: core.engine.captioner().clone(),
+            embedder: core.engine.embedder().clone(),
+        };
+        core.index.append(moment).await?;
+    }
+    Ok(())
+}

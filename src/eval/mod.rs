@@ -1,0 +1,18 @@
+//! How true is it? Claims with known truth in, tables and an audit out.
+//!
+//! Everything here is a function from values to values, or plain Rust over the seams: who runs models and opens files
+//! is `cli`. It owns no state, and it must not decide what is true: truth comes with the claims.
+//!
+//! - [`suite`]: questions and claims about clips, as a person labelled them.
+//! - [`record`]: what came out of a suite, and how it is written down.
+//! - [`tally`]: claims caught and flagged; [`stats`]: shares with their intervals, curves over the threshold.
+//! - [`text`]: the judge alone, on claims made from captions.
+//! - [`table`]: the same as Markdown; [`plot`]: as a picture.
+
+pub mod plot;
+pub mod record;
+pub mod stats;
+pub mod suite;
+pub mod table;
+pub mod tally;
+pub mod text;

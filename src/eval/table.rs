@@ -1,0 +1,113 @@
+//! Figures as Markdown tables. Pure.
+
+use std::fmt::Write as _;
+
+use super::record::{Group, Latency, Run};
+use super::stats::Share;
+use super::tally::{Summary, Tally};
+
+/// `report.md`: every table of a run.
+pub fn report(run: &Run) -> String {
+    let mut out = format!("# {}\n\n", run.suite);
+    if !run.about.is_empty() {
+        let _ = writeln!(out, "{}\n", run.about.trim());
+    }
+    let (unlabelled, unclear) = run.uncounted();
+    let (questions, claims) = (run.questions.len(), run.items.len());
+    let _ = writeln!(
+        out,
+        "{questions} questions, {claims} claims, of which {unlabelled} nobody has labelled and {unclear} are unclear: \
+         checked, not counted. Shares with their 95 % Wilson intervals.\n"
+    );
+    for design in &run.designs {
+        let _ = writeln!(out, "## Design `{}`\n", design.as_str());
+        let summaries = run.summaries(*design);
+        out.push_str(&groups(&summaries));
+        if let Some((_, all)) = summaries.first() {
+            out.push_str(&kinds(all));
+            out.push_str(&reasons(all));
+        }
+    }
+    out.push_str(&latency(run));
+    out
+}
+
+/// One row a group.
+pub fn groups(summaries: &[(Group, Summary)]) -> String {
+    let mut out = String::from(
+        "| claims | fabricated and caught | true and flagged | balanced accuracy | AUROC |\n|---|---|---|---|---|\n",
+    );
+    for (group, summary) in summaries {
+        let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            group.as_str(),
+            share(summary.all.caught),
+            share(summary.all.flagged),
+            number(summary.balanced_accuracy),
+            number(summary.auroc)
+        );
+    }
+    out.push('\n');
+    out
+}
+
+/// One row a kind.
+pub fn kinds(summary: &Summary) -> String {
+    let mut out = String::from("| kind | fabricated and caught | true and flagged |\n|---|---|---|\n");
+    for (kind, Tally { caught, flagged }) in &summary.by_kind {
+        let _ = writeln!(out, "| {kind} | {} | {} |", share(*caught), share(*flagged));
+    }
+    out.push('\n');
+    out
+}
+
+/// One row a reason.
+pub fn reasons(summary: &Summary) -> String {
+    let mut out = String::from("| reason | true claims | fabricated claims |\n|---|---|---|\n");
+    for (reason, count) in &summary.reasons {
+        let _ = writeln!(out, "| `{reason}` | {} | {} |", count.of_true, count.of_false);
+    }
+    out.push('\n');
+    out
+}
+
+fn latency(run: &Run) -> String {
+    let mut out = String::from(
+        "## Latency\n\nOne question drafted, or one claim checked alone, in seconds; the first is cold.\n\n\
+         | step | cold | p50 | p95 | of |\n|---|---|---|---|---|\n",
+    );
+    for (step, Latency { cold_s, steady, p50_s, p95_s }) in run.latency() {
+        let seconds = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
+        let _ = writeln!(out, "| {step} | {} | {} | {} | {steady} |", seconds(cold_s), seconds(p50_s), seconds(p95_s));
+    }
+    out
+}
+
+/// "97.3 % (36 of 37; 86.2–99.5 %)".
+pub fn share(share: Share) -> String {
+    let percent = |value: f64| value * 100.0;
+    match (share.value(), share.interval()) {
+        (Some(value), Some((low, high))) => format!(
+            "{:.1} % ({} of {}; {:.1}–{:.1} %)",
+            percent(value),
+            share.hits,
+            share.of,
+            percent(low),
+            percent(high)
+        ),
+        _ => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_written_with_what_they_are_of() {
+        assert_eq!(share(Share { hits: 36, of: 37 }), "97.3 % (36 of 37; 86.2–99.5 %)");
+        assert_eq!(share(Share::default()), "–");
+    }
+}

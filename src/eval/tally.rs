@@ -1,0 +1,182 @@
+//! What became of claims whose truth is known: the figures of the paper's tables. Pure.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::stats::{self, Point, Share};
+use crate::domain::{Design, Label, Reason, Verdict};
+
+/// One claim of known truth and what one design made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// What kind of claim, or of question, it is.
+    pub kind: String,
+    /// Whether it is so.
+    pub truth: bool,
+    /// Whether a reader is told not to believe it.
+    pub flagged: bool,
+    /// The higher, the surer of the claim; see [`score`].
+    pub score: f32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Whether a verdict tells its reader not to believe the claim. The design `none` tells nothing.
+pub fn is_flagged(design: Design, verdict: &Verdict) -> bool {
+    design != Design::None && verdict.label() == Label::Unverified
+}
+
+/// How sure a design is of a claim: the highest probability of entailment among the frames that were tried. What was
+/// refused whatever its probability scores 0, what is not checked scores 1.
+pub fn score(design: Design, verdict: &Verdict) -> f32 {
+    if design == Design::None {
+        return 1.0;
+    }
+    let of = |reason: Reason, entailment: Option<f32>| match entailment {
+        Some(p) if reason == Reason::Entailed || p < verdict.threshold => p,
+        _ => 0.0,
+    };
+    let tried = verdict.trials.iter().map(|trial| of(trial.reason, trial.entailment.map(|odds| odds.entailment)));
+    let best = tried.fold(0.0, f32::max);
+    if is_flagged(design, verdict) && best >= verdict.threshold { 0.0 } else { best }
+}
+
+/// The figures of one group of claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tally {
+    /// Of the false claims, those that are flagged.
+    pub caught: Share,
+    /// Of the true claims, those that are flagged all the same.
+    pub flagged: Share,
+}
+
+impl Tally {
+    /// Counts.
+    pub fn of<'a>(claims: impl IntoIterator<Item = &'a Judged>) -> Self {
+        claims.into_iter().fold(Self::default(), |mut tally, claim| {
+            let share = if claim.truth { &mut tally.flagged } else { &mut tally.caught };
+            *share = share.with(claim.flagged);
+            tally
+        })
+    }
+
+    /// The mean of "false claims caught" and "true claims let through"; `None` unless there are both.
+    pub fn balanced(&self) -> Option<f64> {
+        Some(f64::midpoint(self.caught.value()?, 1.0 - self.flagged.value()?))
+    }
+}
+
+/// How often a reason was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Reasons {
+    /// For true claims.
+    pub of_true: usize,
+    /// For false claims.
+    pub of_false: usize,
+}
+
+/// All figures of one design on one set of claims.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// All claims of known truth.
+    pub all: Tally,
+    /// The same by kind.
+    pub by_kind: BTreeMap<String, Tally>,
+    /// The mean of "caught" and "let through".
+    pub balanced_accuracy: Option<f64>,
+    /// Area under the ROC curve of the score.
+    pub auroc: Option<f64>,
+    /// Verdicts by reason.
+    pub reasons: BTreeMap<&'static str, Reasons>,
+    /// Precision and recall over the threshold.
+    pub curve: Vec<Point>,
+}
+
+impl Summary {
+    /// Counts.
+    pub fn of(claims: &[Judged]) -> Self {
+        let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
+        let mut reasons: BTreeMap<&'static str, Reasons> = BTreeMap::new();
+        for claim in claims {
+            kinds.entry(&claim.kind).or_default().push(claim);
+            let reason = reasons.entry(claim.reason.as_str()).or_default();
+            *(if claim.truth { &mut reason.of_true } else { &mut reason.of_false }) += 1;
+        }
+        let scored: Vec<(f32, bool)> = claims.iter().map(|claim| (claim.score, claim.truth)).collect();
+        let all = Tally::of(claims);
+        Self {
+            all,
+            by_kind: kinds.into_iter().map(|(kind, claims)| (kind.to_owned(), Tally::of(claims))).collect(),
+            balanced_accuracy: all.balanced(),
+            auroc: stats::auroc(&scored),
+            reasons,
+            curve: stats::curve(&scored),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Citation, Claim, Entailment, Fingerprint, ModelSet, StreamId, StreamTime, Trial, VerdictId};
+
+    fn verdict(trials: &[(Reason, Option<f32>)], reason: Reason) -> Verdict {
+        let trial = |(reason, entailment): &(Reason, Option<f32>)| Trial {
+            reason: *reason,
+            detail: String::new(),
+            evidence: None,
+            entailment: entailment.map(|entailment| Entailment { entailment, neutral: 0.0, contradiction: 0.0 }),
+            premise: None,
+        };
+        let citation = Citation { stream: StreamId::new("cam").expect("a token"), at: StreamTime::ZERO };
+        let model = Fingerprint::new("m");
+        Verdict {
+            id: VerdictId::generate(),
+            question: None,
+            claim: Claim { text: "A.".into(), citation },
+            reason,
+            decided_by: None,
+            trials: trials.iter().map(trial).collect(),
+            threshold: 0.5,
+            models: ModelSet { drafter: None, captioner: model.clone(), judge: model },
+        }
+    }
+
+    #[test]
+    fn the_score_follows_the_verdict() {
+        use Reason::{Contradicted, Entailed, Neutral, NoFrame, Unchecked};
+        let table: [(Design, &[(Reason, Option<f32>)], Reason, f32, bool); 7] = [
+            (Design::None, &[], Unchecked, 1.0, false),
+            (Design::CaptionNli, &[(Entailed, Some(0.9))], Entailed, 0.9, false),
+            (Design::CaptionNli, &[(Neutral, Some(0.3)), (Entailed, Some(0.8))], Entailed, 0.8, false),
+            (Design::CaptionNli, &[(Neutral, Some(0.3)), (Contradicted, Some(0.01))], Neutral, 0.3, true),
+            (Design::CaptionNli, &[(NoFrame, None)], NoFrame, 0.0, true),
+            // Refused although the judge was sure: by a rule, or because the cited frame forbids its neighbour.
+            (Design::CaptionNli, &[(Neutral, Some(0.97))], Neutral, 0.0, true),
+            (Design::CaptionNli, &[(Contradicted, Some(0.1)), (Entailed, Some(0.9))], Contradicted, 0.0, true),
+        ];
+        for (design, trials, reason, due, flagged) in table {
+            let verdict = verdict(trials, reason);
+            assert_eq!((score(design, &verdict), is_flagged(design, &verdict)), (due, flagged), "{trials:?}");
+        }
+    }
+
+    #[test]
+    fn claims_are_counted_by_truth_and_kind() {
+        let judged =
+            |kind: &str, truth, flagged, score, reason| Judged { kind: kind.into(), truth, flagged, score, reason };
+        let summary = Summary::of(&[
+            judged("a", true, false, 0.9, Reason::Entailed),
+            judged("a", true, true, 0.2, Reason::Neutral),
+            judged("a", false, true, 0.1, Reason::Neutral),
+            judged("b", false, false, 0.8, Reason::Entailed),
+        ]);
+        let share = |hits, of| Share { hits, of };
+        assert_eq!(summary.all, Tally { caught: share(1, 2), flagged: share(1, 2) });
+        assert_eq!(summary.by_kind["b"], Tally { caught: share(0, 1), flagged: share(0, 0) });
+        assert_eq!((summary.balanced_accuracy, summary.auroc), (Some(0.5), Some(0.75)));
+        assert_eq!(summary.reasons["neutral"], Reasons { of_true: 1, of_false: 1 });
+        assert_eq!(summary.by_kind["b"].balanced(), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! How true is it? The harness and the replay, as a shell sees them: real clip, real models, no bus.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::common::clips;
+use crate::{repository, text};
+
+const SUITE: &str = r#"
+name = "small"
+about = "Labelled by eye."
+[clips]
+bikes = { file = "bikes.mp4", every = "1s" }
+[[question]]
+kind = "factual"
+stream = "bikes"
+text = "What is there?"
+[[question.claim]]
+at = 6.0
+text = "There is an elephant."
+truth = "false"
+written = true
+[[claim]]
+kind = "presence"
+stream = "bikes"
+at = 6.0
+text = "There is a car."
+truth = "true"
+[[claim]]
+kind = "presence"
+stream = "bikes"
+at = 6.0
+text = "There is a train <b>now</b>."
+truth = "false"
+[[claim]]
+kind = "absence"
+stream = "bikes"
+at = 6.0
+text = "There are no cars."
+truth = "false"
+"#;
+
+fn groundedvqa(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundedvqa"));
+    command.args(arguments).current_dir(folder).env("GVQA_MODELS", repository("models"));
+    command.output().expect("the program starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("it was killed: {}", text(output)))
+}
+
+#[test]
+fn a_suite_gives_the_same_results_twice_and_an_audit_that_stands_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("small.toml"), SUITE).expect("written");
+    let bikes = clips::bikes();
+    let from = bikes.parent().and_then(Path::to_str).expect("a folder");
+    for out in ["one", "two"] {
+        let run = groundedvqa(&["eval", "small.toml", "--clips", from, "--out", out], folder.path());
+        assert_eq!(code(&run), 0, "{}", text(&run));
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+    assert_eq!(read("one/results.json"), read("two/results.json"));
+    let results: Value = serde_json::from_str(&read("one/results.json")).expect("JSON");
+    let designs: Vec<&str> =
+        results["figures"].as_array().expect("designs").iter().filter_map(|d| d["design"].as_str()).collect();
+    assert!(designs.contains(&"none") && designs.contains(&"caption-nli"), "{designs:?}");
+    let caught = |design: usize| results["figures"][design]["groups"][0]["all"]["caught"].clone();
+    assert_eq!(
+        (caught(0)["hits"].as_u64(), caught(0)["of"].as_u64()),
+        (Some(0), Some(3)),
+        "the baseline catches nothing"
+    );
+    assert_eq!(caught(1)["hits"], 3, "{results:#}");
+    assert!(read("one/report.md").contains("| `contradicted` |") && read("one/latency.json").contains("cold_s"));
+
+    let audit = read("one/audit.html");
+    for outside in ["http://", "https://", "src=\"", "<link", "@import", "url("] {
+        assert!(!audit.contains(outside), "{outside} reaches outside the page");
+    }
+    for shown in ["data:image/jpeg;base64,", "There is a train &lt;b&gt;now", "a person says: false", "class=\"plot\""]
+    {
+        assert!(audit.contains(shown), "{shown} is missing");
+    }
+}
+
+#[test]
+fn a_suite_that_cannot_be_run_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.toml");
+    let table = [
+        (SUITE.replace("bikes.mp4", "none.mp4"), "none.mp4 is in none of the folders"),
+        (SUITE.replace("truth = \"true\"", "truth = \"yes\""), "unknown variant `yes`"),
+    ];
+    for (suite, due) in table {
+        fs::write(&path, suite).expect("written");
+        let run = groundedvqa(&["eval", "bad.toml", "--clips", "."], folder.path());
+        assert!(code(&run) == 1 && text(&run).contains(due), "{}", text(&run));
+    }
+}
+
+#[test]
+fn a_stored_verdict_is_checked_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bikes = clips::bikes();
+    let bikes = bikes.to_str().expect("UTF-8");
+    let asked = groundedvqa(&["ask", "--json", "--file", bikes, "--every", "2s", "Is there a car?"], folder.path());
+    assert_eq!(code(&asked), 0, "{}", text(&asked));
+    let path = folder.path().join("reply.json");
+    fs::write(&path, &asked.stdout).expect("written");
+    let replay =
+        |arguments: &[&str]| groundedvqa(&[&["verify", "--replay", "reply.json"], arguments].concat(), folder.path());
+
+    let same = replay(&["--file", bikes]);
+    assert!(code(&same) == 0 && text(&same).contains("same: "), "{}", text(&same));
+
+    let mut reply: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
+    let verdict = &mut reply["claims"][0];
+    verdict["trials"][0]["evidence"]["caption"] = "There is an elephant.".into();
+    verdict["models"]["judge"] = "another@000000000000/cal0".into();
+    fs::write(&path, verdict.to_string()).expect("written");
+    let changed = replay(&["--file", bikes]);
+    assert_eq!(code(&changed), 1, "{}", text(&changed));
+    for due in ["changed: ", "the judge was another@000000000000/cal0", "the caption at", "\"There is an elephant.\""] {
+        assert!(text(&changed).contains(due), "{due} is missing: {}", text(&changed));
+    }
+    // Another video under the same name shows other frames.
+    let other = clips::vtest();
+    let other = replay(&["--file", other.to_str().expect("UTF-8"), "--json"]);
+    assert!(code(&other) == 1 && text(&other).contains("\"what\":\"frame\""), "{}", text(&other));
+
+    assert_eq!(code(&replay(&["--file", "nowhere.mp4"])), 66);
+    fs::write(&path, "{\"claims\": []}").expect("written");
+    assert_eq!(code(&replay(&["--file", bikes])), 65);
+    fs::write(&path, "no JSON").expect("written");
+    assert_eq!(code(&replay(&["--file", bikes])), 65);
+}
+
+#[test]
+fn the_judge_alone_is_measured_on_claims_made_from_captions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenes = [
+        "A young boy in a red shirt is sitting on a chair. Two dogs are lying on the floor. The room has a green wall.",
+        "A woman is holding a white cup in the kitchen. There is a table with three plates. The window is open.",
+    ];
+    let captions: Vec<&str> = scenes.iter().flat_map(|scene| [*scene; 20]).collect();
+    let videos: Vec<String> =
+        (0..6).map(|i| serde_json::json!({"video": i.to_string(), "captions_1fps": captions}).to_string()).collect();
+    fs::write(folder.path().join("captions.jsonl"), videos.join("\n")).expect("written");
+    let measure =
+        || groundedvqa(&["eval", "text", "captions.jsonl", "--half", "both", "--memo", "memo.jsonl"], folder.path());
+    let run = measure();
+    assert_eq!(code(&run), 0, "{}", text(&run));
+    let results: Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("eval-out/results.json")).expect("results"))
+            .expect("JSON");
+    let all = &results["figures"]["all"];
+    let share = |name: &str| all[name]["share"].as_f64().expect("a share");
+    assert!(share("caught") > 0.9 && share("flagged") < 0.2, "{results:#}");
+    assert_eq!(text(&measure()), text(&run), "the second run only weighs again");
+}
