@@ -103,6 +103,12 @@ pub(super) fn spelt_out(sentence: &str) -> Vec<String> {
     out
 }
 
+/// Whether a sentence says several things with numbers and `claim` only one: its parts then speak, each for itself, since
+/// as a whole it seems to say "one person is on the left" as soon as one is in the centre and six are on the left.
+pub(super) fn is_in_parts(sentence: &str, claim: &str) -> bool {
+    shares(&tokens(sentence)).len() > 1 && numerals::amounts(&tokens(claim)).len() < 2
+}
+
 /// What the sentences of a caption count of what `claim` counts, with the sentence; `None` if one of them does not count.
 pub(super) fn compare<'a>(sentences: impl Iterator<Item = &'a str>, claim: &str) -> Option<(Count, usize)> {
     let claimed = total(&tokens(claim))?;
@@ -315,6 +321,21 @@ mod tests {
         ];
         for (sentence, due) in table {
             assert_eq!(spelt_out(sentence), due, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_of_parts_leaves_single_claims_to_them() {
+        let parts = "One cup is in the centre and about six are on the left.";
+        let table = [
+            (parts, "One cup is on the left.", true),
+            (parts, "A cup is on the left.", true),
+            (parts, parts, false),
+            ("One cup is in the centre.", "One cup is on the left.", false),
+            ("There are two cars and a bus.", "There is a bus.", false),
+        ];
+        for (sentence, claim, due) in table {
+            assert_eq!(is_in_parts(sentence, claim), due, "{sentence} => {claim}");
         }
     }
 

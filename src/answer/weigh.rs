@@ -63,7 +63,8 @@ pub fn frame(caption: &Caption, pairs: &[Pair], opinions: &[Entailment], thresho
         return Weighed { reason, sentence: Some(at), detail: format!("the caption counts {number}"), is_firm: true };
     }
     let missing = |i: usize| said::missing(&pairs[i].premise, claim);
-    let entailing = strongest(opinions, |i, odds| entails(odds, threshold) && missing(i).is_none(), entailment);
+    let may_entail = |i: usize| missing(i).is_none() && !counts::is_in_parts(&pairs[i].premise, claim);
+    let entailing = strongest(opinions, |i, odds| entails(odds, threshold) && may_entail(i), entailment);
     let contradicting = strongest(opinions, |i, odds| i < said && contradicts(odds, threshold), contradiction);
     let is_counted = matches!(counted, Some((Count::Holds, _)));
     let vetoed = !is_counted && contradicting.is_some_and(|i| opinions[i].contradiction >= VETO);
