@@ -66,11 +66,34 @@ fn check(config: &Config) -> Result<(), (String, String)> {
             "is shorter than 10ms: write the time between two frames, such as \"5s\"",
         );
     }
+    within(config)?;
     config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
     config.bus.check().map_err(|error| match error {
         BusError::Key { key, reason } => (format!("bus.{key}"), reason),
         other => ("bus".to_owned(), other.to_string()),
     })
+}
+
+/// Numbers that would starve the machine or leave a queue without a place.
+fn within(config: &Config) -> Result<(), (String, String)> {
+    let (models, engine, bus) = (&config.models, &config.engine, &config.bus);
+    let bounds = [
+        ("models.threads", models.threads, 0..=1024),
+        ("engine.interactive_jobs", engine.interactive_jobs, 1..=65_536),
+        ("engine.background_jobs", engine.background_jobs, 1..=65_536),
+        ("engine.max_pictures", engine.max_pictures, 1..=256),
+        ("engine.max_texts", engine.max_texts, 1..=4096),
+        ("bus.max_questions", bus.max_questions, 1..=10_000),
+        ("bus.max_lookups", bus.max_lookups, 1..=10_000),
+        ("bus.max_request_bytes", bus.max_request_bytes, 1..=64 << 20),
+        ("bus.outbox_events", bus.outbox_events, 1..=1_000_000),
+    ];
+    match bounds.into_iter().find(|(_, value, bounds)| !bounds.contains(value)) {
+        Some((key, _, bounds)) => {
+            Err((key.to_owned(), format!("must be between {} and {}", bounds.start(), bounds.end())))
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -105,6 +128,15 @@ mod tests {
                 "site.toml: daemon.grace: \"5\" is not a duration",
             ),
             ("[bus]\nprefix = 'a b'\n[streams.door]\nurl = 'x.mp4'\n", "bus.prefix"),
+            (
+                "[models]\nthreads = 100000\n[streams.door]\nurl = 'x.mp4'\n",
+                "models.threads: must be between 0 and 1024",
+            ),
+            (
+                "[engine]\nmax_texts = 0\n[streams.door]\nurl = 'x.mp4'\n",
+                "engine.max_texts: must be between 1 and 4096",
+            ),
+            ("[bus]\nmax_lookups = 0\n[streams.door]\nurl = 'x.mp4'\n", "bus.max_lookups: must be between 1 and 10000"),
             ("nonsense", "site.toml: is not TOML"),
         ];
         for (text, expected) in table {

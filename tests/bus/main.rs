@@ -10,6 +10,7 @@ mod nats;
 mod command;
 mod harness;
 mod hostile;
+mod logins;
 mod messages;
 mod outage;
 mod refusals;
