@@ -26,6 +26,7 @@ pub mod narrate;
 pub mod panics;
 pub mod seams;
 pub mod secret;
+pub mod sight;
 pub mod stop;
 pub mod telemetry;
 pub mod video;

@@ -12,8 +12,8 @@ use common::fakes::{FakeEmbedder, FakeEvidence, Log, Past, Strings, at, black, m
 use groundedvqa::answer::{AnswerError, Answerer, Config, Kind, Metrics, Refusal, SearchRequest, StreamEntry, Streams};
 use groundedvqa::config::Span;
 use groundedvqa::domain::{
-    Answer, Caption, Citation, Claim, Design, Event, Fingerprint, Label, NewMoment, Picture, Question, QuestionId,
-    Reason, Sha256, StreamKind, StreamTime, Verdict, WallTime, Window,
+    Answer, BlindSpan, Blindness, Caption, Citation, Claim, Design, Event, Fingerprint, Label, MomentId, NewMoment,
+    Picture, Question, QuestionId, Reason, Sha256, StreamKind, StreamTime, Verdict, WallTime, Window,
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
@@ -315,6 +315,40 @@ async fn what_cannot_be_checked_says_why() {
         assert_eq!(cited.evidence.is_some(), has_picture, "at {seconds}");
         assert_eq!((cited.entailment, cited.premise.as_ref()), (None, None), "at {seconds}");
     }
+}
+
+#[tokio::test]
+async fn what_could_not_be_seen_when_it_was_watched_is_unobservable_whatever_is_extracted() {
+    let past = [(0.0, shows(1)), (10.0, shows(1)), (15.0, Past::Gap), (20.0, Past::Expired), (30.0, shows(1))];
+    let house = House::new(&past).await.remember(&[(0.0, "There is a car.")]).await;
+    let frozen = BlindSpan {
+        stream: stream("cam"),
+        from: at(10.0),
+        until: at(20.0),
+        wall: WallTime::now(),
+        why: Blindness::Frozen,
+    };
+    house.index.blind(frozen).await.expect("notes");
+    let claims: Vec<_> = [0.0, 10.0, 15.0, 20.0, 30.0].map(|at| claim("There is a bus.", at)).into();
+    let verdicts = house.verify(&claims).await;
+    let dark = Reason::Unobservable;
+    assert_eq!(reasons(&verdicts), [Reason::Neutral, dark, dark, dark, Reason::Neutral]);
+    for verdict in &verdicts[1..4] {
+        let cited = &verdict.trials[0];
+        assert!(cited.detail.contains("again and again, from 10.000 s to 20.000 s"), "{}", cited.detail);
+    }
+    assert!(verdicts[1].trials[0].evidence.is_some(), "the frame that was frozen is shown");
+}
+
+#[tokio::test]
+async fn the_neighbour_of_a_long_moment_is_inside_it() {
+    let house = House::new(&[(5.0, shows(3)), (10.0, shows(4)), (15.0, shows(1)), (40.0, shows(3))]).await;
+    let house = house.remember(&[(10.0, "There is a car.")]).await;
+    house.index.extend(&stream("cam"), MomentId(0), at(30.0)).await.expect("extends").expect("the last one");
+    let verdicts = house.verify(&[claim("There is a car.", 10.0)]).await;
+    assert_eq!(reasons(&verdicts), [Reason::Entailed]);
+    let deciding = verdicts[0].deciding().and_then(|trial| trial.evidence.as_ref()).expect("a frame");
+    assert_eq!((deciding.citation.at, deciding.neighbour), (at(15.0), 1));
 }
 
 #[tokio::test]

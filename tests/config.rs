@@ -74,12 +74,14 @@ fn the_commented_default_holds_every_key() {
     let shown = |key: &str| {
         default.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = ")))
             || default.contains(&format!("[{key}"))
+            || default.contains(&format!(".{key}]"))
     };
     let mut checked = 0;
     for (file, name) in [
         ("config/mod.rs", "Config"),
         ("config/mod.rs", "Daemon"),
         ("video/stream.rs", "Raw"),
+        ("sight/mod.rs", "Config"),
         ("models/mod.rs", "Config"),
         ("engine/mod.rs", "Config"),
         ("index/mod.rs", "Config"),

@@ -24,7 +24,7 @@ pub(super) struct Shot {
     pub(super) jpeg: Arc<[u8]>,
     pub(super) sha256: Sha256,
     /// Why the picture shows nothing.
-    flat: Option<&'static str>,
+    flat: Option<String>,
 }
 
 /// Why there is no shot.
@@ -109,11 +109,16 @@ impl Parts {
         let shots = join_all(new.iter().map(|place| self.extract(place))).await;
         let mut seen = Vec::new();
         for (place, shot) in new.into_iter().zip(shots) {
+            let noted = self.noted_blind(place).await?;
             match shot {
-                Ok(shot) => seen.push((place, shot)),
+                Ok(shot) => seen.push((place, Shot { flat: noted.or(shot.flat), ..shot })),
                 Err(ExtractError::Request(error)) => return Err(error),
                 Err(ExtractError::Miss(miss)) => {
-                    let look = Look::Blind { reason: miss.reason(), detail: miss.to_string(), evidence: None };
+                    let (reason, detail) = match noted {
+                        Some(noted) => (Reason::Unobservable, noted),
+                        None => (miss.reason(), miss.to_string()),
+                    };
+                    let look = Look::Blind { reason, detail, evidence: None };
                     looks.insert(place.clone(), look);
                 }
             }
@@ -183,7 +188,7 @@ fn look(shot: Shot, caption: Option<Result<Caption, String>>) -> Look {
     let (reason, detail) = match caption {
         Some(Ok(caption)) => return Look::Seen(evidence(caption)),
         Some(Err(detail)) => (Reason::ModelUnavailable, detail),
-        None => (Reason::Unobservable, flat.unwrap_or_default().to_owned()),
+        None => (Reason::Unobservable, flat.unwrap_or_default()),
     };
     Look::Blind { reason, detail, evidence: Some(evidence(Caption::new(""))) }
 }

@@ -15,6 +15,10 @@ const REACH: u32 = 2;
 /// A cited time that is no sample (somebody else's claim) has its neighbours one sampling interval away.
 pub(super) fn neighbours(cited: StreamTime, around: Neighbours, sample_every: Duration) -> Vec<(StreamTime, i8)> {
     let (before, after) = match around.at {
+        // Within a span the next sample is one interval away.
+        Some(_) if around.until.is_some_and(|until| until > cited) => {
+            (around.before, around.until.map(|until| until.min(cited + sample_every)))
+        }
         Some(_) => (around.before, around.after),
         None => (Some(cited - sample_every), Some(cited + sample_every)),
     };
@@ -38,6 +42,7 @@ mod tests {
         let around = |before: Option<u64>, at: Option<u64>, after: Option<u64>| Neighbours {
             before: before.map(t),
             at: at.map(t),
+            until: at.map(t),
             after: after.map(t),
         };
         let table: [(&str, u64, Neighbours, &[(u64, i8)]); 7] = [
@@ -49,6 +54,11 @@ mod tests {
             ("no sample", 12, around(Some(10), None, Some(15)), &[(7, -1), (17, 1)]),
             ("no sample, at the beginning", 0, around(None, None, None), &[(5, 1)]),
         ];
+        let inside = Neighbours { until: Some(t(30)), ..around(Some(5), Some(10), Some(60)) };
+        let due = [(t(5), -1), (t(15), 1)];
+        assert_eq!(neighbours(t(10), inside, Duration::from_secs(5)), due, "in a long moment");
+        let short = Neighbours { until: Some(t(12)), ..around(None, Some(10), Some(60)) };
+        assert_eq!(neighbours(t(10), short, Duration::from_secs(5)), [(t(12), 1)], "it ends sooner");
         for (name, cited, around, due) in table {
             let due: Vec<_> = due.iter().map(|(at, place)| (t(*at), *place)).collect();
             assert_eq!(neighbours(t(cited), around, Duration::from_secs(5)), due, "{name}");

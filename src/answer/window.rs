@@ -87,7 +87,7 @@ pub(super) fn arrange(mut hits: Vec<Hit>, order: Order, k: usize) -> Vec<Hit> {
         Order::Relevance => {}
         Order::Earliest | Order::First => hits.sort_by_key(time),
         Order::Latest | Order::Last => hits.sort_by_key(|hit| std::cmp::Reverse(time(hit))),
-        Order::Nearest(at) => hits.sort_by_key(|hit| hit.moment.at.distance(at)),
+        Order::Nearest(at) => hits.sort_by_key(|hit| hit.moment.distance(at)),
     }
     hits.truncate(k);
     hits

@@ -78,7 +78,8 @@ impl Core {
             Err(reason) => narrate::refuse(stream.clone(), settings.kind(), reason, deps),
             Ok(source) => {
                 let identity = source.identity.clone();
-                let policy = StreamPolicy { kind: settings.kind(), identity, sample_every: prepared.sample_every };
+                let (kind, sample_every) = (settings.kind(), prepared.sample_every);
+                let policy = StreamPolicy { kind, identity, sample_every, sight: settings.sight() };
                 let (name, settings, stop) = (stream.clone(), settings.clone(), stop.clone());
                 narrate::watch(stream.clone(), move |origin| video::open(&name, &settings, origin, &stop), deps, policy)
             }

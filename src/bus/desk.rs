@@ -115,6 +115,8 @@ fn info(status: StreamStatus) -> wire::StreamInfo {
         since: status.since,
         last_timestamp: status.last_frame_at,
         last_wall: status.last_wall,
+        blind: status.blind,
+        unobservable_s: status.unobservable.as_secs_f64(),
         moments: status.moments,
         dropped: status.dropped.iter().map(|(reason, count)| (reason.as_str().to_owned(), *count)).collect(),
         lag_s: status.lag_s,

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::domain::{Event, Verdict};
+use crate::domain::{Blindness, Event, StreamId, Verdict, WallTime};
 use crate::stop::Stop;
 
 use super::backlog::{Backlog, Limits};
@@ -152,13 +152,28 @@ impl Packer {
                 let id = format!("caption-{}-{}", moment.stream, moment.id);
                 vec![self.json(Topic::Caption, &moment.stream, id, &convert::caption(moment))]
             }
+            Event::Extended(moment) => {
+                // Each length is a message of its own.
+                let id = format!("caption-{}-{}-{}", moment.stream, moment.id, moment.until.nanos());
+                vec![self.json(Topic::Caption, &moment.stream, id, &convert::caption(moment))]
+            }
             Event::Verdict(verdict) => self.proof(verdict),
             Event::State { stream, state, detail, wall } => {
                 let detail = crate::secret::scrub(detail);
-                let body = wire::StateEvent { v: V1, stream: stream.clone(), state: *state, detail, wall: *wall };
-                vec![self.json(Topic::State, stream, format!("state-{stream}-{}", wall.nanos()), &body)]
+                self.state(stream, wire::EventState::Stream(*state), detail, *wall)
+            }
+            Event::Sight { stream, blind, wall } => {
+                let detail = blind.map_or("", Blindness::sentence).to_owned();
+                self.state(stream, wire::EventState::of_sight(*blind), detail, *wall)
             }
         }
+    }
+
+    fn state(&self, stream: &StreamId, state: wire::EventState, detail: String, wall: WallTime) -> Vec<Parcel> {
+        let body = wire::StateEvent { v: V1, stream: stream.clone(), state, detail, wall };
+        // What a stream does and what it shows may change at the same instant.
+        let id = format!("state-{stream}-{}-{}", wall.nanos(), state.as_str());
+        vec![self.json(Topic::State, stream, id, &body)]
     }
 
     /// The pictures first, so that who reads the verdict can already have them.
@@ -188,7 +203,7 @@ impl Packer {
         parcels
     }
 
-    fn json(&self, topic: Topic, stream: &crate::domain::StreamId, id: String, body: &impl serde::Serialize) -> Parcel {
+    fn json(&self, topic: Topic, stream: &StreamId, id: String, body: &impl serde::Serialize) -> Parcel {
         let payload = serde_json::to_vec(body).expect("messages are plain structs with text keys");
         Parcel {
             topic,

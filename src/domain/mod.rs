@@ -4,6 +4,7 @@
 //! speaks in these words, so a name that is missing here should be added here before it is used elsewhere.
 
 mod answer;
+mod blind;
 mod caption;
 mod claim;
 mod event;
@@ -17,6 +18,7 @@ mod time;
 mod verdict;
 
 pub use answer::Answer;
+pub use blind::{BlindSpan, Blindness};
 pub use caption::Caption;
 pub use claim::{Citation, Claim};
 pub use event::Event;

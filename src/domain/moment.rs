@@ -1,5 +1,7 @@
 //! A caption in the memory.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Caption, Fingerprint, MomentId, StreamId, StreamTime, WallTime};
@@ -71,6 +73,13 @@ pub struct Moment {
     pub captioner: Fingerprint,
     /// Which embedder made the stored vector.
     pub embedder: Fingerprint,
+}
+
+impl Moment {
+    /// How far the span is from `at`; zero inside it.
+    pub fn distance(&self, at: StreamTime) -> Duration {
+        if at < self.at { self.at.distance(at) } else { at.saturating_since(self.until) }
+    }
 }
 
 /// A moment found by a search.

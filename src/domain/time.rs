@@ -146,6 +146,12 @@ impl WallTime {
         Self(self.0.checked_add(d).unwrap_or(jiff::Timestamp::MAX))
     }
 
+    /// The time of day `d` before; stops at the limit of what RFC 3339 can say.
+    #[must_use]
+    pub fn minus(self, d: Duration) -> Self {
+        Self(self.0.checked_sub(d).unwrap_or(jiff::Timestamp::MIN))
+    }
+
     /// `self - other`, zero if `other` is later (clocks step).
     pub fn saturating_since(self, other: Self) -> Duration {
         Duration::try_from(self.0.duration_since(other.0)).unwrap_or(Duration::ZERO)

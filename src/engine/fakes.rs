@@ -24,9 +24,9 @@ pub(crate) fn models(script: Script) -> (Models, Calls) {
     (models, calls)
 }
 
-/// A 1x1 picture; the fake captioner names its colour.
+/// A picture of two pixels, dark and light, so that it shows something; the fake captioner names the first one's colour.
 pub(crate) fn picture(red: u8) -> Picture {
-    Picture::new(1, 1, vec![red, 0, 0]).expect("one pixel")
+    Picture::new(2, 1, vec![red, 0, 0, 0, 255, 0]).expect("two pixels")
 }
 
 struct Fake {

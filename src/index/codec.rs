@@ -12,13 +12,21 @@
 //! | 4, 4 | captioner, embedder: numbers in the fingerprint table |
 //! | rest | the caption, UTF-8 |
 //!
-//! Its vector lies in a `block`.
+//! Its vector lies in a `block`. Row of a stretch in which nothing was seen, version 1:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | 1 |
+//! | 1 | why: 0 black, 1 covered, 2 frozen |
+//! | 8 | `until`: ns of stream time |
+//! | 8 | `wall` of its begin: ns since 1970 |
 
 use super::StreamRecord;
-use crate::domain::{StreamKind, StreamTime, WallTime};
+use crate::domain::{Blindness, StreamKind, StreamTime, WallTime};
 
 const MOMENT: u8 = 1;
 const RECORD: u8 = 1;
+const BLIND: u8 = 1;
 /// Longest caption; far above anything a captioner says, and small enough that a row stays a few pages.
 pub(super) const MAX_CAPTION: usize = 16 << 10;
 const ENDED: u8 = 1;
@@ -41,6 +49,8 @@ pub(super) enum CodecError {
     Text,
     #[error("a row holds unknown flags {0:#04x}")]
     Flags(u8),
+    #[error("a row holds the unknown cause {0} of blindness")]
+    Cause(u8),
 }
 
 /// A moment's row, borrowed from its page.
@@ -124,6 +134,36 @@ pub(super) fn decode_record(bytes: &[u8]) -> Result<(u32, StreamRecord), CodecEr
     Ok((number, record))
 }
 
+/// Why, until when, and the time of day of the begin.
+pub(super) type Blind = (Blindness, StreamTime, WallTime);
+
+/// A stretch in which nothing was seen, as bytes.
+pub(super) fn encode_blind((why, until, wall): Blind) -> [u8; 18] {
+    let mut bytes = [BLIND; 18];
+    bytes[1] = match why {
+        Blindness::Black => 0,
+        Blindness::Covered => 1,
+        Blindness::Frozen => 2,
+    };
+    bytes[2..10].copy_from_slice(&until.nanos().to_le_bytes());
+    bytes[10..].copy_from_slice(&wall.nanos().to_le_bytes());
+    bytes
+}
+
+/// Reads a stretch in which nothing was seen.
+pub(super) fn decode_blind(bytes: &[u8]) -> Result<Blind, CodecError> {
+    let mut reader = Reader(bytes);
+    reader.layout(BLIND)?;
+    let why = match reader.array()? {
+        [0] => Blindness::Black,
+        [1] => Blindness::Covered,
+        [2] => Blindness::Frozen,
+        [other] => return Err(CodecError::Cause(other)),
+    };
+    let found = (why, reader.stream_time()?, reader.wall_time()?);
+    if reader.0.is_empty() { Ok(found) } else { Err(CodecError::Long(reader.0.len())) }
+}
+
 /// Reads fields off the front of a slice.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -203,6 +243,15 @@ mod tests {
         }
 
         #[test]
+        fn a_stretch_without_sight_comes_back_as_it_was(why in 0usize..3, until in stream_time(), wall in wall_time()) {
+            let blind = (Blindness::ALL[why], until, wall);
+            let bytes = encode_blind(blind);
+            prop_assert_eq!(decode_blind(&bytes), Ok(blind));
+            prop_assert_eq!(decode_blind(&bytes[..17]), Err(CodecError::Short));
+            prop_assert_eq!(decode_blind(&[&bytes[..], &[0]].concat()), Err(CodecError::Long(1)));
+        }
+
+        #[test]
         fn any_bytes_are_a_value_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..120), is_row in any::<bool>()) {
             let mut bytes = bytes;
             if let Some(first) = bytes.first_mut() && is_row {
@@ -210,6 +259,7 @@ mod tests {
             }
             let _ = decode_row(&bytes);
             let _ = decode_record(&bytes);
+            let _ = decode_blind(&bytes);
         }
 
         #[test]

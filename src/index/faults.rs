@@ -8,6 +8,7 @@ use redb::StorageBackend;
 
 use super::tests::{metrics, moment, seconds, stream};
 use super::*;
+use crate::domain::{BlindSpan, Blindness, MomentId};
 
 const MOMENTS: u32 = 6;
 
@@ -221,6 +222,122 @@ async fn no_acknowledged_moment_is_lost_whenever_the_disk_fails() {
     assert!(acknowledged_in_failed_runs > 0, "no run got far enough to mean anything");
 }
 
+/// One thing that a narrator writes.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Append(f64),
+    /// The last moment holds until then.
+    Extend(f64),
+    /// Nothing was seen from then to then.
+    Blind(f64, f64),
+}
+
+/// A camera's day: seen, unchanged, dark, seen, unchanged, and frozen, which is found out late.
+const DAY: [Step; 9] = [
+    Step::Append(0.0),
+    Step::Extend(1.0),
+    Step::Extend(2.0),
+    Step::Blind(3.0, 3.0),
+    Step::Blind(3.0, 4.0),
+    Step::Append(5.0),
+    Step::Extend(9.0),
+    Step::Blind(7.0, 10.0),
+    Step::Append(11.0),
+];
+
+/// What there is after some steps: spans of moments, spans without sight, the last picture dealt with.
+type Spans = (Vec<(f64, f64)>, Vec<(f64, f64)>, Option<f64>);
+
+fn after(steps: &[Step]) -> Spans {
+    let (mut moments, mut blind, mut last): Spans = Default::default();
+    for step in steps {
+        last = Some(match *step {
+            Step::Append(at) => {
+                moments.push((at, at));
+                at
+            }
+            Step::Extend(until) => {
+                moments.last_mut().expect("a moment").1 = until;
+                until
+            }
+            Step::Blind(from, until) => {
+                if let Some(moment) = moments.last_mut() {
+                    moment.1 = moment.1.min(from - 1e-9);
+                }
+                blind.retain(|(begin, _)| *begin != from);
+                blind.push((from, until));
+                until
+            }
+        });
+    }
+    (moments, blind, last)
+}
+
+/// Takes the steps one after the other until the disk fails; says how many were acknowledged.
+async fn live_until_it_fails(disk: &Disk) -> usize {
+    let Ok(index) = Index::over(disk.clone(), &Config::default(), metrics()) else { return 0 };
+    let (a, mut acknowledged, mut id) = (stream("a"), 0, MomentId(0));
+    let mut is_well = index.register(&a, StreamKind::Live, None).await.is_ok();
+    for step in DAY {
+        is_well = match step {
+            Step::Append(at) => index.append(moment("a", at, 0.0)).await.map(|moment| id = moment.id).is_ok(),
+            Step::Extend(until) => index.extend(&a, id, seconds(until)).await.is_ok_and(|moment| moment.is_some()),
+            Step::Blind(from, until) => index.blind(span(from, until)).await.is_ok(),
+        } && is_well;
+        acknowledged += usize::from(is_well);
+    }
+    // Fails as everything before it did.
+    let _ = index.close().await;
+    acknowledged
+}
+
+fn span(from: f64, until: f64) -> BlindSpan {
+    let wall = WallTime::from_nanos(1_790_000_000_000_000_000).expect("a time of day");
+    BlindSpan { stream: stream("a"), from: seconds(from), until: seconds(until), wall, why: Blindness::Black }
+}
+
+async fn spans_in(bytes: Vec<u8>) -> Result<Spans, IndexError> {
+    let index = Index::over(Disk::holding(bytes), &Config::default(), metrics())?;
+    let record = index.register(&stream("a"), StreamKind::Live, None).await?;
+    let scope = Scope { streams: vec![stream("a")], window: Window::ALL };
+    let moments = index.moments(scope, usize::MAX, false).await?;
+    let blind = index.unobservable(&stream("a"), Window::ALL).await?;
+    index.close().await?;
+    let moments = moments.iter().map(|moment| (moment.at.seconds(), moment.until.seconds())).collect();
+    let blind = blind.iter().map(|span| (span.from.seconds(), span.until.seconds())).collect();
+    Ok((moments, blind, record.last.map(StreamTime::seconds)))
+}
+
+#[tokio::test]
+async fn spans_grow_whole_or_not_at_all_whenever_the_disk_fails() {
+    let sound = Disk::default();
+    assert_eq!(live_until_it_fails(&sound).await, DAY.len());
+    assert_eq!(spans_in(sound.platter().written.clone()).await, Ok(after(&DAY)));
+    let operations = sound.platter().operations;
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut extended_in_failed_runs = 0;
+    for fails_at in 1..=operations {
+        let disk = Disk::default();
+        disk.platter().fails_at = Some(fails_at);
+        let acknowledged = live_until_it_fails(&disk).await;
+        extended_in_failed_runs += usize::from(acknowledged > 1);
+        for cut in [Cut::Process, Cut::Power] {
+            let bytes = disk.platter().after(cut, &mut random);
+            let context = format!("failed at operation {fails_at} of {operations}, {cut:?}, {acknowledged} steps");
+            match spans_in(bytes).await {
+                Ok(found) => {
+                    let in_flight = (acknowledged + 1).min(DAY.len());
+                    let possible = [after(&DAY[..acknowledged]), after(&DAY[..in_flight])];
+                    assert!(possible.contains(&found), "{context}: {found:?} is none of {possible:?}");
+                }
+                // A file that was never finished being created holds nothing yet.
+                Err(error) => assert_eq!(acknowledged, 0, "{context}: {error}"),
+            }
+        }
+    }
+    assert!(extended_in_failed_runs > 0, "no run got far enough to mean anything");
+}
+
 #[tokio::test]
 async fn a_disk_without_sync_is_caught_by_this_test() {
     // The negative control: a disk that only pretends to sync loses what was acknowledged.
@@ -262,6 +379,9 @@ async fn look_at_everything(bytes: Vec<u8>) -> Result<(), IndexError> {
     index.search(moment("a", 0.0, 0.3).embedding, scope.clone(), 3).await?;
     index.moments(scope, usize::MAX, true).await?;
     index.neighbours(&stream("a"), seconds(2.0)).await?;
-    index.append(moment("a", 1000.0, 0.0)).await?;
+    index.unobservable(&stream("a"), Window::ALL).await?;
+    let moment = index.append(moment("a", 1000.0, 0.0)).await?;
+    index.extend(&stream("a"), moment.id, seconds(1001.0)).await?;
+    index.blind(span(1002.0, 1003.0)).await?;
     index.close().await
 }

@@ -12,7 +12,9 @@ use super::snapshot::Snapshot;
 use super::store::Store;
 use super::writer::{Operation, Outcome, Reply, Writer};
 use super::{Config, IndexError, Metrics, Neighbours, Scope, StreamRecord};
-use crate::domain::{Embedding, Fingerprint, Hit, Moment, NewMoment, StreamId, StreamKind, StreamTime};
+use crate::domain::{
+    BlindSpan, Embedding, Fingerprint, Hit, Moment, MomentId, NewMoment, StreamId, StreamKind, StreamTime, Window,
+};
 use crate::panics;
 use crate::telemetry::{QueueGauge, Stage};
 
@@ -81,6 +83,31 @@ impl Index {
         self.write(|reply| Operation::Append { moment: Box::new(moment), reply }).await
     }
 
+    /// Says that the last moment of its stream still holds at `until`; returns the longer moment after the commit, and
+    /// `None` if that moment is not the last one any more, so that there is nothing to extend.
+    pub async fn extend(
+        &self,
+        stream: &StreamId,
+        moment: MomentId,
+        until: StreamTime,
+    ) -> Result<Option<Moment>, IndexError> {
+        let stream = stream.clone();
+        self.write(|reply| Operation::Extend { moment, stream, until, reply }).await
+    }
+
+    /// Notes a stretch in which nothing could be seen, or that the last one goes on: the one that begins at `span.from`
+    /// is made longer, never told twice. A moment that reaches into it is cut off before it. Returns after the commit.
+    pub async fn blind(&self, span: BlindSpan) -> Result<(), IndexError> {
+        self.write(|reply| Operation::Blind { span, reply }).await
+    }
+
+    /// The stretches that touch the window in which nothing could be seen, by time. They do not overlap. What moments
+    /// say about times inside them does not count.
+    pub async fn unobservable(&self, stream: &StreamId, window: Window) -> Result<Vec<BlindSpan>, IndexError> {
+        let stream = stream.clone();
+        self.read(move |snapshot| snapshot.unobservable(&stream, window)).await
+    }
+
     /// Notes that a file was read to its end; returns after the commit.
     pub async fn mark_ended(&self, stream: &StreamId) -> Result<(), IndexError> {
         let stream = stream.clone();
@@ -101,7 +128,7 @@ impl Index {
         hits
     }
 
-    /// At most `limit` moments of the scope by time: stream time within one stream, time of day over several.
+    /// At most `limit` moments whose span touches the scope, by time: stream time within one stream, time of day over several.
     pub async fn moments(&self, scope: Scope, limit: usize, newest_first: bool) -> Result<Vec<Moment>, IndexError> {
         self.read(move |snapshot| snapshot.moments(&scope, limit, newest_first)).await
     }

@@ -7,7 +7,9 @@
 //!
 //! # Contract
 //! - What [`Index::append`] has acknowledged survives kill -9 and a power cut (`Durability::Immediate`, two-phase).
-//! - The moments of a stream are appended in the order of time, each time once: anything else is refused.
+//! - The moments of a stream are appended in the order of time, each time once: anything else is refused. So are
+//!   extensions of its last moment, and stretches in which nothing was seen: what is stored of a stream only grows at its
+//!   end, and spans never overlap.
 //! - After an error of the storage nothing more is written: [`Index::ended`] tells why, and the process should end.
 //! - All vectors are of one embedder: another one is refused by name.
 //! - A foreign file, and a damaged one up to [`Config::check_bytes`], is an error at opening; a file in use elsewhere is
@@ -20,7 +22,13 @@
 //! blocks of one 32 KiB page, keyed by (stream, time): a search reads the blocks of its streams and window and nothing
 //! else, and captions only of what it found.
 //!
+//! A moment holds for `at ..= until`: a scope means every moment whose span touches its window. Stretches in which
+//! nothing was seen have a table of their own, keyed by (stream, begin), so that they can be removed by age as moments
+//! can.
+//!
 //! # Decisions
+//! - 2026-11-30: an extension rewrites the moment's row and the stream's record and no vector, in the same group commit
+//!   as everything else: cheaper than an append, and as safe.
 //! - 2026-11-30: no vector index. A scan of 100,000 moments takes tens of milliseconds and is exact under every filter;
 //!   a graph index is slower than the scan as soon as a time window is narrow.
 //! - 2026-11-30: vectors in blocks instead of one a row: a scan of 100,000 rows spent nine tenths of its time on pages
@@ -37,6 +45,7 @@ mod error;
 mod handle;
 mod schema;
 mod snapshot;
+mod spans;
 mod store;
 mod top;
 mod writer;
@@ -117,7 +126,7 @@ pub struct StreamRecord {
     pub kind: StreamKind,
     /// Which file it is; absent for a live stream.
     pub identity: Option<String>,
-    /// Stream time of the last moment stored.
+    /// Stream time of the last picture dealt with: the end of the last moment, or of the last stretch without sight.
     pub last: Option<StreamTime>,
     /// Whether the file was read to its end.
     pub ended: bool,
@@ -125,7 +134,7 @@ pub struct StreamRecord {
     pub moments: u64,
 }
 
-/// Which moments are meant: those of any of these streams inside the window.
+/// Which moments are meant: those of any of these streams whose span touches the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The streams; an unknown one holds no moments.
@@ -137,10 +146,12 @@ pub struct Scope {
 /// The moments of one stream nearest to a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Neighbours {
-    /// The last one before it.
+    /// Where the span of the one before it ends; nothing while inside a span.
     pub before: Option<StreamTime>,
     /// The one exactly there.
     pub at: Option<StreamTime>,
+    /// Where the span that holds it ends.
+    pub until: Option<StreamTime>,
     /// The first one after it.
     pub after: Option<StreamTime>,
 }

@@ -15,6 +15,8 @@ pub(super) const MOMENTS: TableDefinition<u64, &[u8]> = TableDefinition::new("mo
 pub(super) const VECTORS: TableDefinition<(u32, u64), &[u8]> = TableDefinition::new("vectors");
 /// (stream number, ns of stream time) to moment number.
 pub(super) const BY_TIME: TableDefinition<(u32, u64), u64> = TableDefinition::new("moments_by_time");
+/// (stream number, ns of stream time of the first picture) to a stretch in which nothing was seen; see `codec`.
+pub(super) const BLIND: TableDefinition<(u32, u64), &[u8]> = TableDefinition::new("unobservable");
 /// Stream id to record; see `codec`.
 pub(super) const STREAMS: TableDefinition<&str, &[u8]> = TableDefinition::new("streams");
 /// Number to fingerprint text.
@@ -33,6 +35,7 @@ pub(super) struct Tables<'txn> {
     pub(super) moments: Table<'txn, u64, &'static [u8]>,
     pub(super) vectors: Table<'txn, (u32, u64), &'static [u8]>,
     pub(super) by_time: Table<'txn, (u32, u64), u64>,
+    pub(super) blind: Table<'txn, (u32, u64), &'static [u8]>,
     pub(super) streams: Table<'txn, &'static str, &'static [u8]>,
     pub(super) fingerprints: Table<'txn, u32, &'static str>,
 }
@@ -45,6 +48,7 @@ impl<'txn> Tables<'txn> {
             moments: transaction.open_table(MOMENTS)?,
             vectors: transaction.open_table(VECTORS)?,
             by_time: transaction.open_table(BY_TIME)?,
+            blind: transaction.open_table(BLIND)?,
             streams: transaction.open_table(STREAMS)?,
             fingerprints: transaction.open_table(FINGERPRINTS)?,
         })

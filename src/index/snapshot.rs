@@ -6,10 +6,10 @@ use redb::{ReadOnlyTable, ReadTransaction, ReadableTable as _};
 
 use super::block::{Block, Query};
 use super::codec::{self, CodecError};
-use super::schema::{BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
+use super::schema::{BLIND, BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
 use super::top::{Scored, Top};
-use super::{IndexError, Neighbours, Scope, StreamRecord};
-use crate::domain::{Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime, Window};
+use super::{IndexError, Neighbours, Scope, StreamRecord, spans};
+use crate::domain::{BlindSpan, Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime, Window};
 
 impl From<CodecError> for IndexError {
     fn from(error: CodecError) -> Self {
@@ -52,7 +52,9 @@ impl Snapshot {
         let (from, to) = (scope.window.from().nanos(), scope.window.to().nanos());
         let mut found = Vec::new();
         for stream in self.numbers(&scope.streams)? {
-            let mut rows = self.by_time.range((stream, from)..=(stream, to))?;
+            // The span of the one before may reach into the window.
+            let begin = self.holding(stream, from)?.map_or(from, |(begin, _)| begin);
+            let mut rows = self.by_time.range((stream, begin)..=(stream, to))?;
             let next = || if newest_first { rows.next_back() } else { rows.next() };
             for row in std::iter::from_fn(next).take(limit) {
                 found.push(self.moment(row?.1.value(), &names)?);
@@ -72,14 +74,39 @@ impl Snapshot {
     pub(super) fn neighbours(&self, stream: &StreamId, at: StreamTime) -> Result<Neighbours, IndexError> {
         let Some((number, _)) = self.find(stream)? else { return Ok(Neighbours::default()) };
         let nanos = at.nanos();
-        let time = |key: (u32, u64)| StreamTime::from_nanos(key.1);
-        let before = self.by_time.range((number, 0)..(number, nanos))?.next_back().transpose()?;
+        let holding = self.holding(number, nanos)?;
+        let before = match holding {
+            Some((begin, _)) if begin < nanos => None,
+            _ => self.by_time.range((number, 0)..(number, nanos))?.next_back().transpose()?,
+        };
         let after = self.by_time.range((number, nanos.saturating_add(1))..=(number, u64::MAX))?.next().transpose()?;
         Ok(Neighbours {
-            before: before.map(|(key, _)| time(key.value())),
-            at: self.by_time.get((number, nanos))?.map(|_| at),
-            after: after.map(|(key, _)| time(key.value())),
+            before: before.map(|(_, id)| self.until(id.value())).transpose()?,
+            at: holding.filter(|&(begin, _)| begin == nanos).map(|_| at),
+            until: holding.map(|(_, until)| until),
+            after: after.map(|(key, _)| StreamTime::from_nanos(key.value().1)),
         })
+    }
+
+    /// The stretches of one stream in which nothing was seen that touch the window.
+    pub(super) fn unobservable(&self, stream: &StreamId, window: Window) -> Result<Vec<BlindSpan>, IndexError> {
+        let Some((number, _)) = self.find(stream)? else { return Ok(Vec::new()) };
+        spans::unobservable(&self.transaction.open_table(BLIND)?, number, stream, window)
+    }
+
+    /// Begin and end of the moment whose span holds a time.
+    fn holding(&self, stream: u32, nanos: u64) -> Result<Option<(u64, StreamTime)>, IndexError> {
+        let Some(last) = self.by_time.range((stream, 0)..=(stream, nanos))?.next_back().transpose()? else {
+            return Ok(None);
+        };
+        let until = self.until(last.1.value())?;
+        Ok((until.nanos() >= nanos).then(|| (last.0.value().1, until)))
+    }
+
+    /// Where the span of a moment ends.
+    fn until(&self, id: u64) -> Result<StreamTime, IndexError> {
+        let bytes = self.moments.get(id)?.ok_or_else(|| missing(id))?;
+        Ok(codec::decode_row(bytes.value())?.until)
     }
 
     /// What is kept of a stream.
@@ -113,15 +140,17 @@ impl Snapshot {
 
     /// Offers every moment of one stream inside the window.
     fn scan(&self, stream: u32, window: Window, query: &mut Query, top: &mut Top) -> Result<(), IndexError> {
-        let (from, to) = (window.from().nanos(), window.to().nanos());
-        // The window may begin in the middle of a block.
+        let to = window.to().nanos();
+        // The span of the one before may reach into the window, and the window may begin in the middle of a block.
+        let from = self.holding(stream, window.from().nanos())?.map_or(window.from().nanos(), |(begin, _)| begin);
+        let touches = |at: StreamTime| (from..=to).contains(&at.nanos());
         let first = self.vectors.range((stream, 0)..=(stream, from))?.next_back().transpose()?;
         let first = first.map_or(from, |(key, _)| key.value().1);
         for block in self.vectors.range((stream, first)..=(stream, to))? {
             let (_, bytes) = block?;
             for entry in Block::decode(bytes.value())?.entries() {
                 let entry = entry?;
-                if window.contains(entry.at)
+                if touches(entry.at)
                     && let Some(score) = query.cosine(entry)
                 {
                     top.offer(entry.id, score);

@@ -15,8 +15,8 @@ use super::codec::{self, MAX_CAPTION, Row};
 use super::error::describe;
 use super::schema::{EMBEDDER, NEXT_MOMENT, Tables, begin};
 use super::store::Store;
-use super::{Config, IndexError, Metrics, StreamRecord};
-use crate::domain::{Fingerprint, Moment, MomentId, NewMoment, StreamId, StreamKind, StreamTime, WallTime};
+use super::{Config, IndexError, Metrics, StreamRecord, spans};
+use crate::domain::{BlindSpan, Fingerprint, Moment, MomentId, NewMoment, StreamId, StreamKind, StreamTime, WallTime};
 use crate::panics;
 use crate::telemetry::{QueueGauge, Stage};
 
@@ -28,6 +28,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, IndexError>>;
 pub(super) enum Operation {
     Register { stream: StreamId, kind: StreamKind, identity: Option<String>, reply: Reply<StreamRecord> },
     Append { moment: Box<NewMoment>, reply: Reply<Moment> },
+    Extend { moment: MomentId, stream: StreamId, until: StreamTime, reply: Reply<Option<Moment>> },
+    Blind { span: BlindSpan, reply: Reply<()> },
     End { stream: StreamId, reply: Reply<()> },
     Close { reply: Reply<()> },
 }
@@ -166,6 +168,10 @@ fn apply(tables: &mut Tables<'_>, operation: Operation) -> Result<Answer, IndexE
             answer(reply, register(tables, &stream, kind, identity))
         }
         Operation::Append { moment, reply } => answer(reply, append(tables, *moment)),
+        Operation::Extend { moment, stream, until, reply } => {
+            answer(reply, spans::extend(tables, &stream, moment, until))
+        }
+        Operation::Blind { span, reply } => answer(reply, spans::blind(tables, &span)),
         Operation::End { stream, reply } => answer(reply, end(tables, &stream)),
         Operation::Close { reply } => answer(reply, Ok(())),
     }
@@ -195,12 +201,8 @@ fn register(
 
 fn append(tables: &mut Tables<'_>, moment: NewMoment) -> Result<Moment, IndexError> {
     check_size(&moment)?;
-    let Some((number, mut record)) = find(tables, &moment.stream)? else {
-        return Err(IndexError::UnknownStream { stream: moment.stream });
-    };
-    if let Some(last) = record.last.filter(|&last| moment.at <= last) {
-        return Err(IndexError::NotLater { stream: moment.stream, at: moment.at, last });
-    }
+    let (number, mut record) = known(tables, &moment.stream)?;
+    check_later(&moment.stream, &record, moment.at)?;
     let embedder = claim_embedder(tables, &moment.embedder)?;
     let captioner = fingerprint_number(tables, &moment.captioner)?;
     let id = tables.meta.get(NEXT_MOMENT)?.map_or(0, |next| next.value());
@@ -219,7 +221,7 @@ fn append(tables: &mut Tables<'_>, moment: NewMoment) -> Result<Moment, IndexErr
     tables.meta.insert(NEXT_MOMENT, id + 1)?;
     record.moments += 1;
     record.last = Some(moment.at);
-    tables.streams.insert(moment.stream.as_str(), codec::encode_record(number, &record).as_slice())?;
+    update(tables, &moment.stream, number, &record)?;
     Ok(stored_moment(MomentId(id), moment))
 }
 
@@ -235,12 +237,32 @@ fn append_vector(tables: &mut Tables<'_>, stream: u32, id: u64, moment: &NewMome
     Ok(())
 }
 
+/// What is stored of a stream only grows at its end.
+pub(super) fn check_later(stream: &StreamId, record: &StreamRecord, at: StreamTime) -> Result<(), IndexError> {
+    match record.last.filter(|&last| at <= last) {
+        Some(last) => Err(IndexError::NotLater { stream: stream.clone(), at, last }),
+        None => Ok(()),
+    }
+}
+
 fn end(tables: &mut Tables<'_>, stream: &StreamId) -> Result<(), IndexError> {
-    let Some((number, mut record)) = find(tables, stream)? else {
-        return Err(IndexError::UnknownStream { stream: stream.clone() });
-    };
+    let (number, mut record) = known(tables, stream)?;
     record.ended = true;
-    tables.streams.insert(stream.as_str(), codec::encode_record(number, &record).as_slice())?;
+    update(tables, stream, number, &record)
+}
+
+/// The number and record of a registered stream.
+pub(super) fn known(tables: &Tables<'_>, stream: &StreamId) -> Result<(u32, StreamRecord), IndexError> {
+    find(tables, stream)?.ok_or_else(|| IndexError::UnknownStream { stream: stream.clone() })
+}
+
+pub(super) fn update(
+    tables: &mut Tables<'_>,
+    stream: &StreamId,
+    number: u32,
+    record: &StreamRecord,
+) -> Result<(), IndexError> {
+    tables.streams.insert(stream.as_str(), codec::encode_record(number, record).as_slice())?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::domain::{StreamId, StreamKind, StreamState, StreamTime, WallTime};
+use crate::domain::{Blindness, StreamId, StreamKind, StreamState, StreamTime, WallTime};
 
 /// Why a sampled frame got no caption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,6 +51,10 @@ pub struct StreamStatus {
     pub last_frame_at: Option<StreamTime>,
     /// Time of day of the last sampled frame.
     pub last_wall: Option<WallTime>,
+    /// Why the pictures that arrive show nothing; `None` while they show something.
+    pub blind: Option<Blindness>,
+    /// Stream time in which nothing was seen, all in all.
+    pub unobservable: Duration,
     /// Moments in the index.
     pub moments: u64,
     /// Sampled frames without a caption since this process started, by reason.
@@ -88,6 +92,8 @@ impl Board {
             since: WallTime::now(),
             last_frame_at: None,
             last_wall: None,
+            blind: None,
+            unobservable: Duration::ZERO,
             moments: 0,
             dropped: DropReason::ALL.map(|reason| (reason, 0)).into(),
             lag_s: None,
@@ -107,6 +113,15 @@ impl Board {
             }
             is_news
         })
+    }
+
+    /// Says whether that is news.
+    pub(super) fn set_blind(&self, stream: &StreamId, blind: Option<Blindness>) -> bool {
+        self.with(stream, |status| std::mem::replace(&mut status.blind, blind) != blind)
+    }
+
+    pub(super) fn set_unobservable(&self, stream: &StreamId, total: Duration) {
+        self.with(stream, |status| status.unobservable = total);
     }
 
     pub(super) fn set_moments(&self, stream: &StreamId, moments: u64) {

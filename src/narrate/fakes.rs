@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::domain::{Frame, StreamId, StreamTime, WallTime};
+use crate::domain::{Frame, Picture, StreamId, StreamTime, WallTime};
 use crate::engine::fakes::picture;
 use crate::seams::{FrameSource, Origin, SourceError};
 use crate::stop::Stop;
@@ -14,6 +14,8 @@ use crate::stop::Stop;
 pub(super) enum Step {
     /// Gives a frame of this second, whose colour is the second.
     Frame(u8),
+    /// Gives a frame of this second with this picture.
+    Shows(u8, Picture),
     /// Waits for a sign of the test, then goes on with the next step.
     Await(Receiver<()>),
     /// Breaks.
@@ -57,7 +59,8 @@ impl FrameSource for Script {
     fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
         loop {
             match self.steps.pop_front() {
-                Some(Step::Frame(second)) => return Ok(Some(self.frame(second))),
+                Some(Step::Frame(second)) => return Ok(Some(self.frame(second, picture(second)))),
+                Some(Step::Shows(second, picture)) => return Ok(Some(self.frame(second, picture))),
                 Some(Step::Await(sign)) => sign.recv().expect("the test gives the sign"),
                 Some(Step::Break(error)) => return Err(error),
                 Some(Step::Panic) => panic!("the decoder exploded"),
@@ -72,13 +75,8 @@ impl FrameSource for Script {
 }
 
 impl Script {
-    fn frame(&self, second: u8) -> Frame {
+    fn frame(&self, second: u8, picture: Picture) -> Frame {
         let after = Duration::from_secs(second.into());
-        Frame {
-            stream: self.stream.clone(),
-            at: StreamTime::ZERO + after,
-            wall: self.epoch.plus(after),
-            picture: picture(second),
-        }
+        Frame { stream: self.stream.clone(), at: StreamTime::ZERO + after, wall: self.epoch.plus(after), picture }
     }
 }

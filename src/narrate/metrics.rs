@@ -9,6 +9,7 @@ use prometheus::{
 };
 
 use super::board::DropReason;
+use super::sightings::{SightMetrics, StreamSight};
 use crate::domain::{StreamId, WallTime};
 use crate::telemetry::BUCKETS;
 
@@ -25,6 +26,7 @@ pub struct Metrics {
     dropped: IntCounterVec,
     moments: IntCounterVec,
     lag: HistogramVec,
+    sight: SightMetrics,
 }
 
 /// The series of one stream; present from its start.
@@ -38,6 +40,7 @@ pub(super) struct StreamMetrics {
     dropped: IntCounterVec,
     moments: IntCounter,
     lag: Histogram,
+    pub(super) sight: StreamSight,
 }
 
 impl Metrics {
@@ -47,6 +50,7 @@ impl Metrics {
         let with_reason = ["stream", "reason"];
         let lag = "Time from a frame's arrival to its committed caption, in seconds.";
         Ok(Self {
+            sight: SightMetrics::register(registry)?,
             up: add(
                 registry,
                 IntGaugeVec::new(
@@ -91,8 +95,8 @@ impl Metrics {
     }
 
     /// The series of one stream.
-    pub(super) fn of(&self, stream: &StreamId) -> StreamMetrics {
-        let stream = stream.as_str();
+    pub(super) fn of(&self, id: &StreamId) -> StreamMetrics {
+        let stream = id.as_str();
         for reason in RECONNECT_REASONS {
             self.reconnects.with_label_values(&[stream, reason]);
         }
@@ -108,6 +112,7 @@ impl Metrics {
             dropped: self.dropped.clone(),
             moments: self.moments.with_label_values(&[stream]),
             lag: self.lag.with_label_values(&[stream]),
+            sight: self.sight.of(id),
         }
     }
 }

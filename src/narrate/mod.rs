@@ -8,7 +8,9 @@
 //! or model it is. Nothing here decides which frames are sampled (`video`) or what a caption says (`models`).
 //!
 //! # Contract
-//! - A moment is announced after it was committed.
+//! - A moment is announced after it was committed, and so is that it lasts longer.
+//! - A frame that shows nothing is noted in the index and not captioned; one that shows what the last captioned one
+//!   showed makes that moment longer (`sight` decides both).
 //! - A frame that is not later than the last stored moment is never captioned: a restart re-captions nothing.
 //! - When the end is asked for, the frame at hand is finished first.
 //! - A file is marked as ended after its last frame was stored, and is not read again.
@@ -29,14 +31,18 @@
 
 mod backoff;
 mod board;
+mod eye;
 mod metrics;
 mod puller;
+mod sightings;
 mod teller;
 mod watch;
 mod writer;
 
 #[cfg(test)]
 mod fakes;
+#[cfg(test)]
+mod sight_tests;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +53,7 @@ use tokio::sync::mpsc;
 use crate::domain::{Event, StreamKind};
 use crate::engine::Engine;
 use crate::index::Index;
+use crate::sight;
 use crate::stop::Stop;
 
 pub use board::{Board, DropReason, StreamStatus};
@@ -79,4 +86,6 @@ pub struct StreamPolicy {
     pub identity: Option<String>,
     /// One frame for each such stretch of stream time.
     pub sample_every: Duration,
+    /// How pictures are looked at before they are captioned.
+    pub sight: sight::Settings,
 }

@@ -46,10 +46,15 @@ impl Teller {
         self.board.count_drop(&self.stream, reason);
     }
 
-    /// A moment was committed. Waits for a place among the events, but not beyond the end.
+    /// A moment was committed.
     pub(super) async fn moment(&self, moment: Moment, lag: std::time::Duration) {
         self.metrics.count_moment(lag);
         self.board.count_moment(&self.stream, lag);
+        self.announce(Event::Caption(moment)).await;
+    }
+
+    /// Waits for a place among the events, but not beyond the end.
+    pub(super) async fn announce(&self, event: Event) {
         let place = tokio::select! {
             biased;
             place = self.events.reserve() => place,
@@ -57,7 +62,7 @@ impl Teller {
         };
         // Without a receiver nobody wants to know.
         if let Ok(place) = place {
-            place.send(Event::Caption(moment));
+            place.send(event);
         }
     }
 }

@@ -8,22 +8,22 @@ use super::backoff::Backoff;
 use super::fakes::{Origins, Step, lives};
 use super::watch::watch_with;
 use super::*;
-use crate::domain::{StreamId, StreamState, StreamTime, Window};
+use crate::domain::{Blindness, StreamId, StreamState, StreamTime, Window};
 use crate::engine::fakes::{Script, models};
 use crate::index::Scope;
 use crate::seams::{ModelError, SourceError};
 use crate::telemetry::{Queues, Stages};
 
 /// One stream `s` with everything around it.
-struct World {
-    deps: Deps,
-    events: mpsc::Receiver<Event>,
-    registry: Registry,
-    stream: StreamId,
+pub(super) struct World {
+    pub(super) deps: Deps,
+    pub(super) events: mpsc::Receiver<Event>,
+    pub(super) registry: Registry,
+    pub(super) stream: StreamId,
 }
 
 impl World {
-    fn new(captioner: Script) -> Self {
+    pub(super) fn new(captioner: Script) -> Self {
         let registry = Registry::new();
         let stages = Stages::register(&registry).expect("registers");
         let queues = Queues::register(&registry).expect("registers");
@@ -39,10 +39,19 @@ impl World {
         Self { deps, events, registry, stream: StreamId::new("s").expect("valid") }
     }
 
-    fn watch(&self, kind: StreamKind, steps: Vec<Vec<Step>>) -> (Watching, Origins) {
+    pub(super) fn watch(&self, kind: StreamKind, steps: Vec<Vec<Step>>) -> (Watching, Origins) {
+        self.watch_closely(kind, steps, sight::Settings::plain())
+    }
+
+    pub(super) fn watch_closely(
+        &self,
+        kind: StreamKind,
+        steps: Vec<Vec<Step>>,
+        sight: sight::Settings,
+    ) -> (Watching, Origins) {
         let (open, origins) = lives(&self.stream, &self.deps.stop, steps);
         let identity = (kind == StreamKind::File).then(|| "clip".to_owned());
-        let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5) };
+        let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5), sight };
         let instant = Duration::from_millis(1);
         let backoff = Backoff::new(instant, instant, Duration::from_mins(1));
         (watch_with(self.stream.clone(), open, self.deps.clone(), policy, backoff), origins)
@@ -58,12 +67,12 @@ impl World {
         moments.iter().map(|moment| moment.at.seconds()).collect()
     }
 
-    fn status(&self) -> StreamStatus {
+    pub(super) fn status(&self) -> StreamStatus {
         self.deps.board.status(&self.stream).expect("watched")
     }
 
     /// The events so far, in short.
-    fn told(&mut self) -> Vec<String> {
+    pub(super) fn told(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         while let Ok(event) = self.events.try_recv() {
             told.push(short(&event));
@@ -71,7 +80,7 @@ impl World {
         told
     }
 
-    fn metric(&self, line: &str) -> String {
+    pub(super) fn metric(&self, line: &str) -> String {
         let text = prometheus::TextEncoder::new().encode_to_string(&self.registry.gather()).expect("encodes");
         let value = text.lines().find_map(|found| found.strip_prefix(line)).map(str::trim);
         value.unwrap_or_else(|| panic!("no {line} in {text}")).to_owned()
@@ -81,13 +90,15 @@ impl World {
 fn short(event: &Event) -> String {
     match event {
         Event::Caption(moment) => format!("caption {}", moment.at.seconds()),
+        Event::Extended(moment) => format!("caption {} until {}", moment.at.seconds(), moment.until.seconds()),
+        Event::Sight { blind, .. } => blind.map_or("recovered", Blindness::as_str).to_owned(),
         Event::State { state, detail, .. } if detail.is_empty() => state.as_str().to_owned(),
         Event::State { state, detail, .. } => format!("{}: {detail}", state.as_str()),
         Event::Verdict(_) => "verdict".to_owned(),
     }
 }
 
-fn obliging() -> Script {
+pub(super) fn obliging() -> Script {
     Box::new(|_| Ok(()))
 }
 

@@ -8,11 +8,12 @@ use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
 use super::backoff::Backoff;
+use super::eye::Eye;
 use super::puller::Puller;
 use super::teller::Teller;
 use super::writer::{Log, Writer};
 use super::{Deps, StreamPolicy};
-use crate::domain::{StreamId, StreamKind, StreamState};
+use crate::domain::{StreamId, StreamKind, StreamState, Window};
 use crate::index::{IndexError, StreamRecord};
 use crate::panics;
 use crate::seams::{FrameSource, Origin, SourceError};
@@ -106,8 +107,8 @@ async fn live(
     backoff: Backoff,
     teller: Teller,
 ) -> Result<(), NarratorDied> {
-    let record = match register(&deps, &policy, &teller).await {
-        Ok(record) => record,
+    let (record, eye) = match register(&deps, &policy, &teller).await {
+        Ok(known) => known,
         Err(error) => {
             teller.state(StreamState::Failed, &error.to_string());
             return Ok(());
@@ -133,6 +134,7 @@ async fn live(
         index: deps.index,
         kind: policy.kind,
         teller: teller.clone(),
+        eye,
         log: Log::default(),
     };
     writer.run(items).await;
@@ -144,8 +146,12 @@ async fn live(
     }
 }
 
-async fn register(deps: &Deps, policy: &StreamPolicy, teller: &Teller) -> Result<StreamRecord, IndexError> {
-    deps.index.register(&teller.stream, policy.kind, policy.identity.clone()).await
+async fn register(deps: &Deps, policy: &StreamPolicy, teller: &Teller) -> Result<(StreamRecord, Eye), IndexError> {
+    let record = deps.index.register(&teller.stream, policy.kind, policy.identity.clone()).await?;
+    let spans = deps.index.unobservable(&teller.stream, Window::ALL).await?;
+    let eye = Eye::new(policy, &record, &spans);
+    teller.resume_sight(eye.blind(), eye.unobservable());
+    Ok((record, eye))
 }
 
 /// Runs the puller on a thread of its own; what comes back is how it ended.

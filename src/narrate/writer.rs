@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use super::board::DropReason;
+use super::eye::{Eye, Plan};
 use super::puller::Item;
 use super::teller::Teller;
-use crate::domain::{Frame, Moment, NewMoment, StreamKind, StreamState};
+use crate::domain::{BlindSpan, Frame, Moment, NewMoment, StreamKind, StreamState};
 use crate::engine::{Engine, EngineError, Lane};
 use crate::index::{Index, IndexError};
 use crate::seams::ModelError;
@@ -25,7 +26,18 @@ pub(super) struct Writer {
     pub(super) index: Index,
     pub(super) kind: StreamKind,
     pub(super) teller: Teller,
+    pub(super) eye: Eye,
     pub(super) log: Log,
+}
+
+/// What a frame became.
+enum Stored {
+    /// A moment of its own.
+    Moment(Moment),
+    /// The end of the last moment, which holds longer now.
+    Extended(Moment),
+    /// The end of a stretch in which nothing was seen.
+    Blind(BlindSpan),
 }
 
 /// Why a frame did not become a moment.
@@ -91,10 +103,17 @@ impl Writer {
     /// Deals with one frame, whatever it takes; an error means that the stream cannot go on.
     async fn narrate(&mut self, frame: Frame, arrived: Instant) -> Result<(), FrameError> {
         let mut wait = FIRST_WAIT;
+        if self.eye.is_extra(frame.at) {
+            self.teller.extra();
+        }
+        let plan = self.eye.look(&frame);
+        if !matches!(plan, Plan::Blind(_)) {
+            self.teller.sight(None, frame.wall);
+        }
         for tries in 1.. {
-            let error = match self.store(&frame).await {
-                Ok(moment) => {
-                    self.teller.moment(moment, arrived.elapsed()).await;
+            let error = match self.store(&frame, &plan).await {
+                Ok(stored) => {
+                    self.tell(stored, arrived).await;
                     return Ok(());
                 }
                 Err(error) => error,
@@ -120,7 +139,34 @@ impl Writer {
         Ok(())
     }
 
-    async fn store(&self, frame: &Frame) -> Result<Moment, FrameError> {
+    async fn tell(&mut self, stored: Stored, arrived: Instant) {
+        match stored {
+            Stored::Moment(moment) => {
+                self.eye.captioned(moment.id);
+                self.teller.moment(moment, arrived.elapsed()).await;
+            }
+            Stored::Extended(moment) => self.teller.extended(moment).await,
+            Stored::Blind(span) => self.teller.unobservable(&span, self.eye.unobservable()),
+        }
+    }
+
+    async fn store(&self, frame: &Frame, plan: &Plan) -> Result<Stored, FrameError> {
+        match plan {
+            Plan::Blind(span) => {
+                self.index.blind(span.clone()).await?;
+                return Ok(Stored::Blind(span.clone()));
+            }
+            Plan::Extend(moment) => {
+                if let Some(moment) = self.index.extend(&frame.stream, *moment, frame.at).await? {
+                    return Ok(Stored::Extended(moment));
+                }
+            }
+            Plan::Caption => {}
+        }
+        Ok(Stored::Moment(self.caption(frame).await?))
+    }
+
+    async fn caption(&self, frame: &Frame) -> Result<Moment, FrameError> {
         let captions = self.engine.caption(Lane::Background, vec![frame.picture.clone()]).await?;
         let caption = only(captions, "captioner")?;
         let embeddings = self.engine.embed(Lane::Background, vec![caption.as_str().to_owned()]).await?;

@@ -17,6 +17,7 @@ mod clock;
 mod extract;
 mod fault;
 mod file;
+mod glance;
 mod jpeg;
 mod picture;
 mod pipeline;

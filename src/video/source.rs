@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use super::file;
+use super::glance::glance;
 use super::picture::ToPicture;
 use super::reader::{Decoded, Reader};
 use super::sampler::Sampler;
@@ -11,6 +12,7 @@ use super::stream::StreamConfig;
 use crate::domain::{Frame, StreamId, StreamTime, WallTime};
 use crate::seams::Origin;
 use crate::seams::{FrameSource, SourceError};
+use crate::sight::Extra;
 use crate::stop::Stop;
 
 /// A resumed file is sought this far before what is due, so that a picture whose time the seek cuts is never kept.
@@ -23,6 +25,8 @@ struct Sampling {
     stream: StreamId,
     reader: Reader,
     sampler: Sampler,
+    /// Which pictures between two samples are taken as well.
+    extra: Extra,
     to_picture: ToPicture,
     /// The time of day at stream time zero.
     beginning: WallTime,
@@ -87,6 +91,7 @@ impl Sampling {
             stream: stream.clone(),
             reader,
             sampler,
+            extra: Extra::new(config.sight().extra_every),
             to_picture: ToPicture::default(),
             beginning,
             stop: stop.clone(),
@@ -95,15 +100,28 @@ impl Sampling {
         }
     }
 
-    /// The next picture that the sampler keeps.
+    /// The next picture that the sampler keeps, or that shows a sudden change.
     fn next_kept(&mut self) -> Result<Option<Decoded>, Fault> {
         while let Some(decoded) = self.reader.next(&self.stop, self.patience)? {
             self.seen = self.seen.max(Some(decoded.at));
             if self.sampler.keep(decoded.at) {
+                if self.extra.is_on()
+                    && let Some(glance) = glance(&decoded.sample, &mut self.to_picture)
+                {
+                    self.extra.taken(decoded.at, glance);
+                }
+                return Ok(Some(decoded));
+            }
+            if self.is_sudden(&decoded) {
                 return Ok(Some(decoded));
             }
         }
         Ok(None)
+    }
+
+    fn is_sudden(&mut self, decoded: &Decoded) -> bool {
+        let glance = self.extra.wants(decoded.at).then(|| glance(&decoded.sample, &mut self.to_picture)).flatten();
+        glance.is_some_and(|glance| self.extra.look(decoded.at, glance))
     }
 
     fn frame(&mut self, decoded: &Decoded) -> Result<Frame, SourceError> {

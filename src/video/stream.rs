@@ -10,6 +10,7 @@ use crate::config::{SecretFile, Span};
 use crate::domain::{StreamId, StreamKind, WallTime};
 use crate::seams::SourceError;
 use crate::secret::Secret;
+use crate::sight;
 
 const STALL_TIMEOUT: Span = Span(Duration::from_secs(10));
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(10);
@@ -75,6 +76,8 @@ struct Raw {
     protocol: Protocol,
     #[serde(default = "stall_timeout")]
     stall_timeout: Span,
+    #[serde(default)]
+    sight: sight::Config,
 }
 
 fn stall_timeout() -> Span {
@@ -90,6 +93,7 @@ fn stall_timeout() -> Span {
 /// | `user`, `password` or `password_file` | credentials for rtsp and http, instead of in the url |
 /// | `starts_at` | time of day of a file's beginning (RFC 3339); without it, when the stream was first seen |
 /// | `protocol` | `tcp` (default) or `udp` for rtsp |
+/// | `sight` | how pictures are looked at before they are captioned: see [`sight::Config`] |
 /// | `stall_timeout` | a source that sends nothing for so long is given up and opened again (default 10 s) |
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Raw")]
@@ -101,6 +105,7 @@ pub struct StreamConfig {
     user: Option<String>,
     password: Password,
     starts_at: Option<WallTime>,
+    sight: sight::Config,
 }
 
 #[derive(Debug, Clone)]
@@ -131,6 +136,7 @@ impl TryFrom<Raw> for StreamConfig {
             user,
             password,
             starts_at: raw.starts_at,
+            sight: raw.sight,
         };
         config.check()?;
         Ok(config)
@@ -163,6 +169,7 @@ impl StreamConfig {
             starts_at: None,
             protocol: Protocol::default(),
             stall_timeout: STALL_TIMEOUT,
+            sight: sight::Config::default(),
         })
     }
 
@@ -190,6 +197,12 @@ impl StreamConfig {
     /// The interval of this stream, if it has one of its own.
     pub fn sample_every(&self) -> Option<Duration> {
         self.sample_every
+    }
+
+    /// How its pictures are looked at. A drawn pattern is no camera: it may hold still.
+    pub fn sight(&self) -> sight::Settings {
+        let is_camera = self.kind() == StreamKind::Live && !matches!(self.address, Address::Test(_));
+        self.sight.settings(self.kind(), is_camera)
     }
 
     /// What tells this file from another one under the same name: path, length and time of change. A finite test

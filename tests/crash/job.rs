@@ -15,6 +15,7 @@ use groundedvqa::narrate::{Board, Deps, StreamPolicy, watch};
 use groundedvqa::seams::{
     Captioner, DraftRequest, Drafter, Embedder, FrameSource, Judge, ModelError, Models, Origin, Pair, SourceError,
 };
+use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
 use groundedvqa::video::{self, StreamConfig};
@@ -110,7 +111,8 @@ async fn narrate(dir: &Path, source: &str) {
     let witness = tokio::spawn(log_announcements(append_to(&dir.join(ANNOUNCED_LOG)), announced));
     let watching = STREAMS.map(|name| {
         let every = if source == SYNTHETIC { EVERY } else { EVERY_OF_CLIP };
-        let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: every };
+        let sight = Settings::plain();
+        let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: every, sight };
         let (source, stop) = (source.to_owned(), deps.stop.clone());
         watch(stream(name), move |origin| open(name, &source, origin, &stop), deps.clone(), policy)
     });
@@ -192,16 +194,17 @@ impl FrameSource for Synthetic {
     }
 }
 
-/// Three pixels that say which frame this is.
+/// Three pixels that say which frame this is, and three that make it a picture of something.
 fn tag(name: &str, at: StreamTime) -> Picture {
     let number = STREAMS.iter().position(|&other| other == name).expect("a stream of this job");
-    let bytes: Vec<u8> = at.nanos().to_le_bytes().into_iter().chain([number as u8]).collect();
-    Picture::new(3, 1, bytes).expect("nine bytes")
+    let light = [[0; 3], [255; 3], [0; 3]].concat();
+    let bytes: Vec<u8> = at.nanos().to_le_bytes().into_iter().chain([number as u8]).chain(light).collect();
+    Picture::new(6, 1, bytes).expect("eighteen bytes")
 }
 
 fn untag(picture: &Picture) -> Option<(StreamId, StreamTime)> {
     let (nanos, number) = picture.rgb().split_first_chunk::<8>()?;
-    let &[number] = number else { return None };
+    let &[number, ..] = number else { return None };
     Some((stream(STREAMS.get(usize::from(number))?), StreamTime::from_nanos(u64::from_le_bytes(*nanos))))
 }
 

@@ -12,7 +12,7 @@ mod request;
 mod schema;
 
 pub use error::{ErrorBody, ErrorCode, ErrorReply};
-pub use event::{CaptionEvent, StateEvent};
+pub use event::{CaptionEvent, EventState, Seeing, StateEvent};
 pub(super) use object::Object;
 pub use reply::{
     AnswerReply, Evidence, Models, MomentHit, SearchReply, StreamInfo, StreamsReply, Trial, Verdict, VerifyReply,

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::V1;
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
-    Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
-    VerdictId, WallTime,
+    Blindness, Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState,
+    StreamTime, VerdictId, WallTime,
 };
 
 /// The reply to `ask`.
@@ -221,6 +221,10 @@ pub struct StreamInfo {
     /// Time of day of that frame.
     #[schemars(with = "Option<Rfc3339>")]
     pub last_wall: Option<WallTime>,
+    /// Why the pictures that arrive show nothing; absent while they show something.
+    pub blind: Option<Blindness>,
+    /// Seconds of the stream in which nothing could be seen, all in all.
+    pub unobservable_s: f64,
     /// Moments in the memory.
     pub moments: u64,
     /// Sampled frames without a caption since the daemon started, by reason.

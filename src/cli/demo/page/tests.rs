@@ -82,6 +82,8 @@ fn transcript() -> Transcript {
         since: WallTime::now(),
         last_timestamp: Some(StreamTime::ZERO),
         last_wall: None,
+        blind: None,
+        unobservable_s: 0.0,
         moments: 16,
         dropped: BTreeMap::new(),
         lag_s: None,
