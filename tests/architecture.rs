@@ -17,7 +17,7 @@ const FOREIGN: [(&str, &str); 6] = [
 ];
 
 /// Which modules of this crate each module may use. `app` wires, `cli` starts: both may use everything else.
-const ALLOWED: [(&str, &[&str]); 15] = [
+const ALLOWED: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("secret", &[]),
     ("stop", &[]),

@@ -312,7 +312,8 @@ async fn spans_in(bytes: Vec<u8>) -> Result<Spans, IndexError> {
 async fn spans_grow_whole_or_not_at_all_whenever_the_disk_fails() {
     let sound = Disk::default();
     assert_eq!(live_until_it_fails(&sound).await, DAY.len());
-    assert_eq!(spans_in(sound.platter().written.clone()).await, Ok(after(&DAY)));
+    let written = sound.platter().written.clone();
+    assert_eq!(spans_in(written).await, Ok(after(&DAY)));
     let operations = sound.platter().operations;
     let mut random = fastrand::Rng::with_seed(7);
     let mut extended_in_failed_runs = 0;
