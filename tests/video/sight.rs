@@ -25,7 +25,7 @@ const LIVES: [(&str, u32); 3] = [
     ("test://checkers-8?size=160x120&fps=20", u32::MAX),
 ];
 const EVERY: Duration = Duration::from_millis(100);
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A source that is lost after some frames.
 struct Cut {
