@@ -48,7 +48,7 @@ pub enum AnswerError {
     Busy,
     /// The request itself cannot be worked on.
     #[error("the request is refused: {0}")]
-    Question(#[from] Refusal),
+    Question(Refusal),
     /// The memory failed.
     #[error("the memory cannot be read")]
     Index(#[source] IndexError),
@@ -64,6 +64,13 @@ pub enum AnswerError {
     /// The work took longer than is allowed.
     #[error("the deadline passed before the work was done")]
     Deadline,
+}
+
+/// Not a cause but the same error: its text is part of this one's.
+impl From<Refusal> for AnswerError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Question(refusal)
+    }
 }
 
 /// The kinds of [`AnswerError`].

@@ -16,8 +16,9 @@
 //!   ground it ([`said`]); a caption that counts what the claim counts, and counts something else, rules it out for the
 //!   neighbours too ([`counts`]). Both only ever refuse.
 //! - *Across frames.* The first frame that entails grounds the claim. If none does, the cited frame speaks: its reason
-//!   is the verdict's reason even when a neighbour says more, because the claim is about the cited frame. So a claim
-//!   that cites a gap stays `no_frame` unless a neighbour entails it.
+//!   is the verdict's reason even when a neighbour says more, because the claim is about the cited frame. A
+//!   claim that cites a time without a frame, in a gap or past the end, stays `no_frame`: there is nothing that a
+//!   neighbour could stand in for.
 
 use super::counts::{self, Count};
 use super::said;
@@ -108,9 +109,11 @@ pub fn claim(trials: &[Trial]) -> (Reason, Option<usize>) {
 }
 
 /// Whether a neighbouring frame may still change the verdict. It cannot if the claim is grounded already, or if a
-/// model failed: the neighbour would need the same model.
+/// model failed: the neighbour would need the same model; or if nothing was recorded at the cited time.
 pub fn wants_neighbour(trials: &[Trial]) -> bool {
-    trials.iter().all(|trial| !matches!(trial.reason, Reason::Entailed | Reason::ModelUnavailable))
+    let settled = |reason| matches!(reason, Reason::Entailed | Reason::ModelUnavailable);
+    trials.first().is_some_and(|cited| cited.reason != Reason::NoFrame)
+        && trials.iter().all(|trial| !settled(trial.reason))
 }
 
 fn entails(opinion: &Entailment, threshold: f32) -> bool {
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn a_neighbour_is_wanted_while_it_can_change_the_verdict() {
         for reason in Reason::ALL {
-            let wanted = !matches!(reason, Reason::Entailed | Reason::ModelUnavailable);
+            let wanted = !matches!(reason, Reason::Entailed | Reason::ModelUnavailable | Reason::NoFrame);
             assert_eq!(wants_neighbour(&trials(&[reason])), wanted, "{reason:?}");
         }
     }

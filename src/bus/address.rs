@@ -43,7 +43,17 @@ fn split(text: &str) -> Result<(String, Option<Login>), BusError> {
     if host.is_empty() || host.contains(char::is_whitespace) {
         return Err(wrong("has no host"));
     }
+    if port(host).is_some_and(|port| port.parse::<u16>().is_err()) {
+        return Err(wrong("has a port that is not a number up to 65535"));
+    }
     Ok((format!("{scheme}://{host}"), login))
+}
+
+/// What stands behind the host's colon; an IPv6 address in brackets has colons of its own.
+fn port(host: &str) -> Option<&str> {
+    let (authority, _path) = host.split_once('/').unwrap_or((host, ""));
+    let after_brackets = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    after_brackets.split_once(':').map(|(_, port)| port)
 }
 
 /// `user:password`, or a token alone.

@@ -21,6 +21,7 @@ use crate::stop::Stop;
 use super::BusError;
 use super::link::Link;
 use super::responder::Endpoint;
+use super::subjects::Verb;
 
 /// The name that `nats micro list` shows.
 pub(super) const SERVICE: &str = "groundedvqa";
@@ -101,9 +102,15 @@ impl Discovery {
             .endpoints
             .iter()
             .map(|endpoint| {
+                // A frame is replied with as a picture.
+                let reply = if endpoint.verb == Verb::Frame {
+                    "image/jpeg".to_owned()
+                } else {
+                    format!("{}.reply.json", endpoint.verb.as_str())
+                };
                 let schemas = json!({
                     "request": format!("{}.request.json", endpoint.verb.as_str()),
-                    "reply": format!("{}.reply.json", endpoint.verb.as_str()),
+                    "reply": reply,
                 });
                 json!({
                     "name": endpoint.name,

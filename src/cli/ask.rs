@@ -107,11 +107,12 @@ fn request(args: &AskArgs) -> AskRequest {
 /// The published pictures of `reply`, as many as arrive soon.
 async fn collect(reply: &AnswerReply, mut evidence: Events<Picture>) -> Result<Vec<Picture>, ClientError> {
     let trials = reply.claims.iter().flat_map(|claim| &claim.trials);
-    let mut missing: Vec<&str> = trials
-        .filter_map(|trial| trial.evidence.as_ref())
-        .filter(|evidence| evidence.omitted.is_none())
-        .map(|evidence| evidence.sha256.as_str())
-        .collect();
+    let (published, omitted): (Vec<_>, Vec<_>) =
+        trials.filter_map(|trial| trial.evidence.as_ref()).partition(|evidence| evidence.omitted.is_none());
+    if let Some(reason) = omitted.first().and_then(|evidence| evidence.omitted.as_ref()) {
+        eprintln!("groundedvqa: {} evidence pictures were not published: {reason}", omitted.len());
+    }
+    let mut missing: Vec<&str> = published.iter().map(|evidence| evidence.sha256.as_str()).collect();
     missing.sort_unstable();
     missing.dedup();
     let mut pictures = Vec::new();

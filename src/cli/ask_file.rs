@@ -3,9 +3,9 @@
 //! The same parts as the daemon's, with an index in a folder that is removed at the end.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
@@ -34,6 +34,10 @@ pub(super) async fn ask(
     models: &Path,
     asked: Asked<'_>,
 ) -> anyhow::Result<(AnswerReply, Vec<Picture>)> {
+    // Loading the models takes seconds: what can be refused before is.
+    ensure!(!asked.text.trim().is_empty(), "the question is empty");
+    let file = &path_of(file);
+    ensure!(file.exists(), "{} does not exist", file.display());
     let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
     let config = settings(file, every, models, folder.path())?;
     let (events, told) = mpsc::channel(EVENT_QUEUE);
@@ -45,6 +49,11 @@ pub(super) async fn ask(
     drop(core);
     progress.await?;
     Ok((bus::answer_message(&answer), pictures(&answer)))
+}
+
+/// `file:///a/b.mp4` is taken as the path that it names.
+fn path_of(file: &Path) -> PathBuf {
+    file.to_str().and_then(|text| text.strip_prefix("file://")).map_or_else(|| file.to_owned(), PathBuf::from)
 }
 
 fn settings(file: &Path, every: Span, models: &Path, folder: &Path) -> anyhow::Result<Config> {
@@ -113,4 +122,28 @@ fn pictures(answer: &Answer) -> Vec<Picture> {
         })
     });
     pictures.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_file_is_its_path() {
+        for (given, path) in [("file:///a/b.mp4", "/a/b.mp4"), ("/a/b.mp4", "/a/b.mp4"), ("b.mp4", "b.mp4")] {
+            assert_eq!(path_of(Path::new(given)), Path::new(path));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_needs_no_model_is_refused_before_one_is_loaded() {
+        let no_models = Path::new("/nowhere/models");
+        let ask = async |file: &str, text| {
+            let asked = Asked { text, k: None, design: None };
+            ask(Path::new(file), Span(std::time::Duration::from_secs(5)), no_models, asked).await
+        };
+        assert_eq!(ask("Cargo.toml", " ").await.expect_err("no question").to_string(), "the question is empty");
+        let missing = ask("/nowhere/a.mp4", "Who is there?").await.expect_err("no file").to_string();
+        assert_eq!(missing, "/nowhere/a.mp4 does not exist");
+    }
 }

@@ -10,11 +10,15 @@ use crate::{app, config, telemetry};
 pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     let config = config::load(path)?;
     telemetry::init_tracing(&config.telemetry)?;
-    tokio::runtime::Runtime::new()?.block_on(async {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let outcome = runtime.block_on(async {
         let stop = Stop::new();
         signals(stop.clone())?;
         app::run(config, stop).await
-    })?;
+    });
+    // What still blocks was given its time: models that are being loaded would be waited for without a bound.
+    runtime.shutdown_background();
+    outcome?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,18 +1,17 @@
 //! Why a configuration is refused.
 
-use std::io;
 use std::path::PathBuf;
 
 /// A refusal that names the origin, the key and the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        reason: String,
     },
     /// The file is not TOML.
     #[error("{}: is not TOML: {reason}", path.display())]

@@ -1,5 +1,7 @@
 //! From a file and the environment to a checked [`Config`].
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,15 +10,28 @@ use toml::Table;
 use super::environment::{Origins, overlay};
 use super::{Config, ConfigError};
 use crate::bus::BusError;
+use crate::telemetry;
 
 /// More frames a second than this are video, not samples.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(10);
 
+/// Fewer frames than one a day are none.
+const LONGEST_SAMPLE: Duration = Duration::from_hours(24);
+/// Bytes of a configuration file.
+const LONGEST: u64 = 1 << 20;
+
 /// Reads `path`, lays the environment over it, and checks the result.
 pub fn load(path: &Path) -> Result<Config, ConfigError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    let text = read(path).map_err(|reason| ConfigError::Read { path: path.to_path_buf(), reason })?;
     parse(&text, path, std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))))
+}
+
+/// A device or a film given by mistake is not read to its end.
+fn read(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > LONGEST { Err(format!("it is longer than {LONGEST} bytes")) } else { Ok(text) }
 }
 
 /// The same from text that was read from `path`, with `variables` as the environment.
@@ -66,6 +81,20 @@ fn check(config: &Config) -> Result<(), (String, String)> {
             "is shorter than 10ms: write the time between two frames, such as \"5s\"",
         );
     }
+    if config.daemon.sample_every.0 > LONGEST_SAMPLE {
+        return refuse(
+            "daemon.sample_every",
+            "is longer than a day: write the time between two frames, such as \"5s\"",
+        );
+    }
+    if config.daemon.grace.0.is_zero() {
+        return refuse("daemon.grace", "is zero: write how long the end may take, such as \"30s\"");
+    }
+    if config.index.path.as_os_str().is_empty() {
+        return refuse("index.path", "is empty: write where the index is kept, such as \"index.redb\"");
+    }
+    telemetry::check_level(&config.telemetry.log_level)
+        .map_err(|error| ("telemetry.log_level".to_owned(), error.to_string()))?;
     within(config)?;
     config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
     config.bus.check().map_err(|error| match error {
@@ -108,6 +137,14 @@ mod tests {
     }
 
     #[test]
+    fn a_device_is_not_read_to_its_end() {
+        let error = load(Path::new("/dev/zero")).expect_err("endless").to_string();
+        assert!(error.contains("longer than"), "{error}");
+        let error = load(Path::new("/nowhere/site.toml")).expect_err("missing").to_string();
+        assert!(error.contains("/nowhere/site.toml: cannot be read"), "{error}");
+    }
+
+    #[test]
     fn the_smallest_configuration_is_one_stream() {
         let config = parse(GOOD, Path::new("site.toml"), std::iter::empty()).expect("valid");
         assert_eq!(config.streams.len(), 1);
@@ -137,6 +174,11 @@ mod tests {
                 "engine.max_texts: must be between 1 and 4096",
             ),
             ("[bus]\nmax_lookups = 0\n[streams.door]\nurl = 'x.mp4'\n", "bus.max_lookups: must be between 1 and 10000"),
+            ("[daemon]\nsample_every = '9000h'\n[streams.door]\nurl = 'x.mp4'\n", "daemon.sample_every: is longer"),
+            ("[daemon]\ngrace = '0s'\n[streams.door]\nurl = 'x.mp4'\n", "daemon.grace: is zero"),
+            ("[index]\npath = ''\n[streams.door]\nurl = 'x.mp4'\n", "index.path: is empty"),
+            ("[telemetry]\nlog_level = 'loud'\n[streams.door]\nurl = 'x.mp4'\n", "log_level \"loud\" is not a level"),
+            ("[bus]\nurl = 'nats://a:4222,nats://b:bad'\n[streams.door]\nurl = 'x.mp4'\n", "bus.url: has a port"),
             ("nonsense", "site.toml: is not TOML"),
         ];
         for (text, expected) in table {

@@ -298,6 +298,12 @@ impl Manifest {
         self.packages.iter().flat_map(|package| &package.files).flat_map(Item::expected)
     }
 
+    /// Every file that is read when models are loaded: what is made from a fetched file, or else the file itself.
+    pub fn loaded(&self) -> impl Iterator<Item = Expected<'_>> {
+        let items = self.packages.iter().flat_map(|package| &package.files);
+        items.map(|item| item.converted().unwrap_or_else(|| item.fetched()))
+    }
+
     /// Checks every file of `roles` (all if empty); the first that is not right is the error.
     pub fn verify(&self, dir: &Path, roles: &[Role]) -> Result<(), FileError> {
         self.expected().filter(|file| roles.is_empty() || roles.contains(&file.role)).try_for_each(|f| f.verify(dir))

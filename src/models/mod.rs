@@ -51,12 +51,29 @@ impl Default for Config {
 /// [`ModelError::Load`] that says what to do.
 pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
     net::set_threads(config.threads);
+    check_files(config)?;
     Ok(seams::Models {
         captioner: captioner(config)?,
         embedder: embedder(config)?,
         drafter: drafter(config)?,
         judge: judge(config)?,
     })
+}
+
+/// A damaged matrix still multiplies, and says something else: so every byte is compared with the manifest first.
+fn check_files(config: &Config) -> Result<(), ModelError> {
+    let unused = |role| role == manifest::Role::Drafter && config.drafter == Drafter::Extractive;
+    for file in manifest::Manifest::edge().loaded().filter(|file| !unused(file.role)) {
+        let refused = |error| ModelError::Load { model: file.role.to_string(), reason: chain(&error) };
+        file.verify(&config.dir).map_err(|error: manifest::FileError| refused(error))?;
+    }
+    Ok(())
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// The judge of the folder `dir` and nothing else.

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::{Config, LogFormat, TelemetryError};
@@ -17,8 +18,19 @@ pub fn init_tracing(config: &Config) -> Result<(), TelemetryError> {
     done.map_err(|_| TelemetryError::Twice)
 }
 
+/// Says what is wrong with a level before anything is logged.
+pub fn check_level(level: &str) -> Result<(), TelemetryError> {
+    filter(level).map(drop)
+}
+
 fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
-    EnvFilter::try_new(level).map_err(|e| TelemetryError::LogLevel { level: level.to_owned(), reason: e.to_string() })
+    let refused = |reason: String| TelemetryError::LogLevel { level: level.to_owned(), reason };
+    // The library takes a lone word that is no level for the name of a module, and then logs nothing else.
+    if let Some(word) = level.split(',').find(|part| !part.contains('=') && part.trim().parse::<LevelFilter>().is_err())
+    {
+        return Err(refused(format!("{word:?} is no level")));
+    }
+    EnvFilter::try_new(level).map_err(|error| refused(error.to_string()))
 }
 
 #[cfg(test)]
@@ -30,7 +42,9 @@ mod tests {
         for good in ["info", "warn,groundedvqa::bus=debug", "off"] {
             filter(good).expect(good);
         }
-        let error = filter("groundedvqa=loud").expect_err("no such level").to_string();
-        assert!(error.contains("telemetry.log_level") && error.contains("loud"), "{error}");
+        for bad in ["groundedvqa=loud", "loud", "info,loud"] {
+            let error = filter(bad).expect_err("no such level").to_string();
+            assert!(error.contains("telemetry.log_level") && error.contains("loud"), "{error}");
+        }
     }
 }
