@@ -14,6 +14,7 @@ mod process;
 mod promql;
 mod rules;
 mod scrape;
+mod start;
 mod unit;
 
 use std::fs;

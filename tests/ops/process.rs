@@ -53,7 +53,7 @@ impl Process {
     pub(crate) fn terminate(mut self) -> ExitStatus {
         let pid = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
-        self.0.wait().expect("it ends")
+        eventually("the end", || self.0.try_wait().expect("it can be asked"))
     }
 }
 
