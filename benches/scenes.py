@@ -4,6 +4,7 @@
 
     still.mp4   one real picture with people and vehicles, held for five minutes under fresh noise for every frame
                 (a deviation of 2.5 levels) and a light that drifts by 4 %, as H.264 at 1.5 Mbit/s
+    again.mp4   the same under other noise
     events.mp4  the empty place (the median of 80 pictures) under the same noise and light, into which twenty real
                 stretches of two seconds are cut, each at a random time between two samples; `events.json` tells when
 
@@ -34,9 +35,9 @@ def pictures():
     return found
 
 
-def encode(path, frames):
+def encode(path, frames, seed=7):
     """Adds noise and light to `frames` and encodes them."""
-    random = np.random.default_rng(7)
+    random = np.random.default_rng(seed)
     frame = next(frames)
     height, width = frame.shape[:2]
     launch = (
@@ -85,6 +86,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "still.mp4").exists():
         encode(folder / "still.mp4", still())
+    if not (folder / "again.mp4").exists():
+        encode(folder / "again.mp4", still(), seed=8)
     if not (folder / "events.json").exists():
         frames, when = events(pictures())
         encode(folder / "events.mp4", iter(frames))

@@ -5,7 +5,8 @@
 
 For each clip: the share of sampled pictures that were not captioned; for how many of the sampled times the memory holds
 the same sentences as without the gate; for how many questions the grounded statements are the same (their texts, in any
-order, each once); and for how many of a grid of claims at sampled times the verdict is the same. For the clip of short
+order, each once); and for how many of a grid of claims at sampled times the verdict is the same. The still scene is watched once more under other noise and without the gate: what differs then
+differs because the captioner wavers. For the clip of short
 events: how many of them have a moment while they last, with and without pictures taken between samples.
 
 Nothing here is timed. Needs the release binary, the models and a nats-server; the clips as `make setup` puts them.
@@ -105,10 +106,12 @@ def compare(args, name, clip, every, address, folder):
     step = {"5s": 20.0, "500ms": 2.0}[every]
     length = {"vtest": 75, "bikes": 9, "still": 295}[name]
     times = [i * step for i in range(int(length / step) + 1)]
-    run = lambda sight: Watched(args, clip, every, sight, QUESTIONS, times, address, folder)
-    without, again, gated = run("extend_unchanged = false"), run("extend_unchanged = false"), run("extend_unchanged = true")
+    run = lambda clip, sight: Watched(args, clip, every, sight, QUESTIONS, times, address, folder)
+    without, others = run(clip, "extend_unchanged = false"), [("with the gate", run(clip, "extend_unchanged = true"))]
     at = [moment["timestamp"] for moment in without.moments.values()]
-    for other, label in ((again, "without the gate, a second time"), (gated, "with the gate")):
+    if (control := Path(clip).with_name("again.mp4")).exists():
+        others.append(("other noise, no gate", run(control, "extend_unchanged = false")))
+    for label, other in others:
         saved = other.unchanged / other.frames
         print(f"{name}: {label}: {saved:.1%} of {other.frames:.0f} captions saved; the memory says the same of "
               f"{share((without.holds(t), other.holds(t)) for t in at)} sampled times; grounded statements the same for "
