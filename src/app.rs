@@ -5,17 +5,22 @@
 //! the memory is closed, the endpoints go last. What has not ended within the grace period is left behind as a kill -9
 //! would leave it, which loses nothing.
 
+mod admission;
 mod core;
+mod plan;
+mod roster;
 mod streams;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use prometheus::Registry;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 pub use core::Core;
+use roster::Roster;
 
 use crate::bus::{self, Bus};
 use crate::config::Config;
@@ -29,11 +34,15 @@ use crate::telemetry::{self, Check, Pulse, Readiness, systemd};
 /// burst.
 pub const EVENT_QUEUE: usize = 256;
 
+/// Orders about streams that may wait for the one at work.
+const ORDER_QUEUE: usize = 8;
+
 /// How often readiness is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs the daemon until `stop` is asked for or a part breaks.
-pub async fn run(config: Config, stop: Stop) -> anyhow::Result<()> {
+/// Runs the daemon until `stop` is asked for or a part breaks. `config` was read from `path`, which is read again at each
+/// of `hangups`.
+pub async fn run(path: PathBuf, config: Config, hangups: mpsc::Receiver<()>, stop: Stop) -> anyhow::Result<()> {
     let grace = config.daemon.grace.0;
     let registry = Registry::new();
     telemetry::register_process(&registry, "edge")?;
@@ -46,7 +55,7 @@ pub async fn run(config: Config, stop: Stop) -> anyhow::Result<()> {
     let mut daemon = tokio::select! {
         biased;
         () = stop.asked() => return Ok(()),
-        started = Daemon::start(config, &registry, &pulse, readiness) => started?,
+        started = Daemon::start(path, config, hangups, &registry, &pulse, readiness) => started?,
     };
     let outcome = daemon.live(&stop).await;
     systemd::stopping();
@@ -61,7 +70,7 @@ pub async fn run(config: Config, stop: Stop) -> anyhow::Result<()> {
 
 /// The running parts, in the order in which they are stopped.
 struct Daemon {
-    watching: JoinSet<anyhow::Result<()>>,
+    watching: JoinHandle<anyhow::Result<()>>,
     watch_stop: Stop,
     bus: Bus,
     index: Index,
@@ -72,32 +81,37 @@ struct Daemon {
 }
 
 impl Daemon {
-    async fn start(config: Config, registry: &Registry, pulse: &Pulse, readiness: Readiness) -> anyhow::Result<Self> {
+    async fn start(
+        path: PathBuf,
+        config: Config,
+        hangups: mpsc::Receiver<()>,
+        registry: &Registry,
+        pulse: &Pulse,
+        readiness: Readiness,
+    ) -> anyhow::Result<Self> {
         systemd::status("loading models");
         let (events, told) = mpsc::channel(EVENT_QUEUE);
-        let bus_config = config.bus.clone();
-        let (core, thread) = Core::build(config, registry, pulse, events).await?;
+        let (core, thread) = Core::build(config.clone(), registry, pulse, events).await?;
         readiness.ready(Check::Models, core.engine.captioner().to_string());
         readiness.ready(Check::Index, "open");
         let mut vital = JoinSet::new();
         vital.spawn(async move { thread.ended().await.context("the models ended") });
-        let index = core.index.clone();
-        vital.spawn(async move { index.ended().await.context("the index ended") });
-        let metrics = bus::Metrics::register(registry)?;
-        let bus =
-            bus::start(&bus_config, core.answerer.clone(), core.board.clone(), told, Stop::new(), metrics).await?;
+        let (index, board) = (core.index.clone(), core.board.clone());
+        let index_ended = index.ended();
+        vital.spawn(async move { index_ended.await.context("the index ended") });
+        let (orders, ordered) = mpsc::channel(ORDER_QUEUE);
+        let desks = bus::Desks { answerer: core.answerer.clone(), board: board.clone(), orders };
+        let (bus_config, watch_stop) = (config.bus.clone(), Stop::new());
+        // Before the bus, so that nobody is told that a configured stream is unknown.
+        let roster = Roster::start(core, config, path, registry, watch_stop.clone()).await?;
+        let bus = bus::start(&bus_config, desks, told, Stop::new(), bus::Metrics::register(registry)?).await?;
         let bus_ended = bus.ended();
         vital.spawn(async move {
             bus_ended.await;
             Err(anyhow!("the bus broke"))
         });
-        let watch_stop = Stop::new();
-        let mut watching = JoinSet::new();
-        for stream in core.watch(&watch_stop) {
-            watching.spawn(async move { Ok(stream.ended().await?) });
-        }
-        let (index, board) = (core.index.clone(), core.board.clone());
-        systemd::ready(&format!("watching {} streams", watching.len()));
+        systemd::ready(&format!("watching {} streams", roster.len()));
+        let watching = tokio::spawn(roster.run(ordered, hangups));
         Ok(Self { watching, watch_stop, bus, index, vital, readiness, board })
     }
 
@@ -110,7 +124,7 @@ impl Daemon {
                 biased;
                 () = stop.asked() => return Ok(()),
                 Some(ended) = self.vital.join_next() => return ended?.and(Err(anyhow!("a vital part has ended"))),
-                Some(ended) = self.watching.join_next() => ended??,
+                ended = &mut self.watching => return ended?.and(Err(anyhow!("nobody watches any more"))),
                 _ = look.tick() => self.show_readiness(),
             }
         }
@@ -122,7 +136,8 @@ impl Daemon {
         } else {
             self.readiness.unready(Check::Nats, "not connected: trying");
         }
-        let streams = self.board.snapshot();
+        let mut streams = self.board.snapshot();
+        streams.retain(|status| status.state != StreamState::Removed);
         let well = streams.iter().filter(|s| matches!(s.state, StreamState::Up | StreamState::Ended)).count();
         let detail = format!("{well} of {} up or read to the end", streams.len());
         if well > 0 {
@@ -132,12 +147,13 @@ impl Daemon {
         }
     }
 
-    async fn end(mut self) {
+    async fn end(self) {
         self.watch_stop.ask();
-        while let Some(ended) = self.watching.join_next().await {
-            if let Err(error) = ended.map_err(anyhow::Error::from).and_then(|outcome| outcome) {
-                tracing::error!("{error:#}");
-            }
+        // It may be what ended the daemon, and has been told then.
+        if !self.watching.is_finished()
+            && let Err(error) = self.watching.await.map_err(anyhow::Error::from).and_then(|outcome| outcome)
+        {
+            tracing::error!("{error:#}");
         }
         self.bus.drain().await;
         if let Err(error) = self.index.close().await {

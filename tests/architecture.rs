@@ -33,7 +33,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("answer", &["domain", "seams", "config", "sight", "engine", "index", "telemetry"]),
     ("bus", &["domain", "seams", "config", "secret", "stop", "answer", "narrate", "engine", "index", "telemetry"]),
     ("eval", &["domain", "seams", "config", "answer"]),
-    ("config", &["domain", "secret", "video", "models", "engine", "index", "answer", "bus", "telemetry"]),
+    ("config", &["domain", "secret", "video", "models", "engine", "index", "narrate", "answer", "bus", "telemetry"]),
 ];
 
 struct Source {

@@ -77,7 +77,7 @@ pub(super) type Looks = HashMap<Citation, Look>;
 impl Parts {
     /// Extracts one frame afresh.
     pub(super) async fn extract(&self, citation: &Citation) -> Result<Shot, ExtractError> {
-        let source = Arc::clone(&self.streams.find(&citation.stream).map_err(ExtractError::Request)?.evidence);
+        let source = self.streams.find(&citation.stream).map_err(ExtractError::Request)?.evidence;
         let limit = self.cfg.extract_timeout.0;
         let shot = tokio::time::timeout(limit, self.extract_on_thread(source, citation)).await;
         shot.unwrap_or(Err(Miss::Late(limit))).map_err(ExtractError::Miss)

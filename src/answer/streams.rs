@@ -1,8 +1,9 @@
-//! Which streams can be asked about, and where their evidence comes from. Filled once at start, then only read.
+//! Which streams can be asked about, and where their evidence comes from. Filled by whoever watches them, also while
+//! questions are asked: a question goes on with the entry that it found.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::error::AnswerError;
@@ -29,27 +30,38 @@ impl fmt::Debug for StreamEntry {
     }
 }
 
-/// All streams, by name. Cheap to clone.
+/// All streams, by name. Cheap to clone; every clone sees the same ones.
 #[derive(Debug, Clone, Default)]
-pub struct Streams(Arc<BTreeMap<StreamId, StreamEntry>>);
+pub struct Streams(Arc<RwLock<BTreeMap<StreamId, StreamEntry>>>);
 
 impl FromIterator<(StreamId, StreamEntry)> for Streams {
     fn from_iter<I: IntoIterator<Item = (StreamId, StreamEntry)>>(entries: I) -> Self {
-        Self(Arc::new(entries.into_iter().collect()))
+        Self(Arc::new(RwLock::new(entries.into_iter().collect())))
     }
 }
 
 impl Streams {
+    /// Adds a stream, or replaces the entry of a known one.
+    pub fn set(&self, id: StreamId, entry: StreamEntry) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, entry);
+    }
+
+    /// Makes a stream unknown.
+    pub fn forget(&self, id: &StreamId) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
     /// The stream of this name.
-    pub fn find(&self, id: &StreamId) -> Result<&StreamEntry, AnswerError> {
-        self.0.get(id).ok_or_else(|| AnswerError::UnknownStream(id.clone()))
+    pub fn find(&self, id: &StreamId) -> Result<StreamEntry, AnswerError> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(id).cloned().ok_or_else(|| AnswerError::UnknownStream(id.clone()))
     }
 
     /// The streams a request is about: the named one, or all.
     pub fn scope(&self, stream: Option<&StreamId>) -> Result<Vec<StreamId>, AnswerError> {
         match stream {
             Some(id) => self.find(id).map(|_| vec![id.clone()]),
-            None => Ok(self.0.keys().cloned().collect()),
+            None => Ok(self.0.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()),
         }
     }
 }

@@ -7,18 +7,19 @@ use prometheus::Registry;
 use tokio::sync::mpsc;
 
 use super::streams::{self, Prepared};
-use crate::answer::{self, Answerer};
+use crate::answer::{self, Answerer, Streams};
 use crate::config::Config;
 use crate::domain::{Event, Picture, StreamId};
 use crate::engine::{self, Engine, EngineThread};
 use crate::index::{self, Index};
 use crate::models;
-use crate::narrate::{self, Board, Deps, StreamPolicy, Watching};
+use crate::narrate::{self, Board, Deps, Reconnect, StreamPolicy, Watching};
 use crate::stop::Stop;
 use crate::telemetry::{Pulse, Queues, Stages};
 use crate::video;
 
-/// The parts that the daemon and the one-process mode share.
+/// The parts that the daemon and the one-process mode share. Cheap to clone.
+#[derive(Clone)]
 pub struct Core {
     /// The models behind their queues.
     pub engine: Engine,
@@ -28,9 +29,13 @@ pub struct Core {
     pub answerer: Answerer,
     /// How every stream fares.
     pub board: Board,
+    /// Which streams can be asked about; the answering flow sees every change.
+    pub(super) known: Streams,
+    /// The streams of the configuration that it was built with.
+    configured: BTreeMap<StreamId, Prepared>,
     narrate: narrate::Metrics,
+    reconnect: Reconnect,
     events: mpsc::Sender<Event>,
-    streams: BTreeMap<StreamId, Prepared>,
 }
 
 impl Core {
@@ -50,39 +55,54 @@ impl Core {
         let metrics = index::Metrics::register(registry, stages.clone(), queues)?;
         let index = Index::open(&config.index, metrics)?;
         index.check_embedder(engine.embedder()).await?;
-        let streams = streams::prepare(config.streams, config.daemon.sample_every.0, &index).await?;
-        let entries = streams.iter().map(|(stream, prepared)| (stream.clone(), prepared.entry(stream))).collect();
+        let (known, mut configured) = (Streams::default(), BTreeMap::new());
+        for (stream, settings) in config.streams {
+            let prepared = streams::prepare(&stream, settings, config.daemon.sample_every.0, &index).await?;
+            known.set(stream.clone(), prepared.entry(&stream));
+            configured.insert(stream, prepared);
+        }
         let metrics = answer::Metrics::register(registry, stages)?;
-        let (e, i) = (engine.clone(), index.clone());
-        let answerer = Answerer::new(e, i, entries, events.clone(), to_jpeg, config.answer, metrics);
+        let (e, i, k) = (engine.clone(), index.clone(), known.clone());
+        let answerer = Answerer::new(e, i, k, events.clone(), to_jpeg, config.answer, metrics);
         let narrate = narrate::Metrics::register(registry)?;
-        Ok((Self { engine, index, answerer, board: Board::new(), narrate, events, streams }, thread))
+        let (board, reconnect) = (Board::new(), config.reconnect);
+        Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events }, thread))
     }
 
-    /// Begins to watch every stream until `stop`.
+    /// Begins to watch every configured stream until `stop`.
     pub fn watch(&self, stop: &Stop) -> Vec<Watching> {
-        self.streams.iter().map(|(stream, prepared)| self.watch_one(stream, prepared, stop)).collect()
+        self.configured.iter().map(|(stream, prepared)| self.watch_prepared(stream, prepared, stop)).collect()
     }
 
-    fn watch_one(&self, stream: &StreamId, prepared: &Prepared, stop: &Stop) -> Watching {
-        let settings = &prepared.settings;
-        let deps = Deps {
+    /// Makes a stream known to the answering flow as it is now, and begins to watch it until `stop`.
+    pub(super) fn watch_prepared(&self, stream: &StreamId, prepared: &Prepared, stop: &Stop) -> Watching {
+        self.known.set(stream.clone(), prepared.entry(stream));
+        let deps = self.deps(stop);
+        match &prepared.source {
+            Err(obstacle) => narrate::refuse(stream.clone(), prepared.kind, &obstacle.to_string(), deps),
+            Ok(source) => {
+                let policy = StreamPolicy {
+                    kind: prepared.kind,
+                    identity: source.identity.clone(),
+                    sample_every: prepared.sample_every,
+                    sight: source.settings.sight(),
+                    reconnect: self.reconnect.clone(),
+                };
+                let (name, settings, stop) = (stream.clone(), source.settings.clone(), stop.clone());
+                narrate::watch(stream.clone(), move |origin| video::open(&name, &settings, origin, &stop), deps, policy)
+            }
+        }
+    }
+
+    /// What a narrator works with until `stop`.
+    pub(super) fn deps(&self, stop: &Stop) -> Deps {
+        Deps {
             engine: self.engine.clone(),
             index: self.index.clone(),
             board: self.board.clone(),
             events: self.events.clone(),
             metrics: self.narrate.clone(),
             stop: stop.clone(),
-        };
-        match &prepared.source {
-            Err(reason) => narrate::refuse(stream.clone(), settings.kind(), reason, deps),
-            Ok(source) => {
-                let identity = source.identity.clone();
-                let (kind, sample_every) = (settings.kind(), prepared.sample_every);
-                let policy = StreamPolicy { kind, identity, sample_every, sight: settings.sight() };
-                let (name, settings, stop) = (stream.clone(), settings.clone(), stop.clone());
-                narrate::watch(stream.clone(), move |origin| video::open(&name, &settings, origin, &stop), deps, policy)
-            }
         }
     }
 }

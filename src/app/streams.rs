@@ -1,71 +1,114 @@
-//! Configured streams made known to the memory, before anything is watched or asked.
+//! Streams made known to the memory, before anything is watched or asked.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::StreamEntry;
-use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime};
-use crate::index::{Index, IndexError};
+use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime, Window};
+use crate::index::{Index, IndexError, Scope, StreamRecord};
 use crate::seams::{EvidenceError, EvidenceSource};
 use crate::video::{self, StreamConfig};
 
-/// A configured stream.
+/// A stream that is to be watched.
+#[derive(Clone)]
 pub(super) struct Prepared {
-    pub(super) settings: StreamConfig,
+    pub(super) kind: StreamKind,
     pub(super) sample_every: Duration,
+    /// As asked for; absent if they cannot be told.
+    pub(super) settings: Option<StreamConfig>,
     /// What the stream is, or why it can be neither watched nor used as evidence.
-    pub(super) source: Result<Source, String>,
+    pub(super) source: Result<Source, Obstacle>,
 }
 
 /// A source that the memory has accepted under its stream id.
+#[derive(Clone)]
 pub(super) struct Source {
+    pub(super) settings: StreamConfig,
     pub(super) identity: Option<String>,
     epoch: WallTime,
 }
 
-/// Registers each stream. One that cannot be read, or that is another file than the one indexed, is refused by itself
-/// and does not keep the others from running; a failing index does.
+/// Why a stream is refused by itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Obstacle {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Source(String),
+    /// The memory knows another source under this id.
+    #[error("{0}")]
+    Identity(String),
+    /// The site does not allow it any more.
+    #[error("{0}")]
+    Policy(String),
+}
+
+/// Registers a stream. One that cannot be read, or that is another file than the one indexed, is refused by itself and
+/// does not keep the others from running; a failing index does.
 pub(super) async fn prepare(
-    streams: BTreeMap<StreamId, StreamConfig>,
+    stream: &StreamId,
+    settings: StreamConfig,
     default_every: Duration,
     index: &Index,
-) -> Result<BTreeMap<StreamId, Prepared>, IndexError> {
-    let mut prepared = BTreeMap::new();
-    for (stream, settings) in streams {
-        let sample_every = settings.sample_every().unwrap_or(default_every);
-        let source = register(&stream, &settings, index).await?;
-        prepared.insert(stream, Prepared { settings, sample_every, source });
-    }
-    Ok(prepared)
+) -> Result<Prepared, IndexError> {
+    let sample_every = settings.sample_every().unwrap_or(default_every);
+    let source = register(stream, &settings, index).await?;
+    Ok(Prepared { kind: settings.kind(), sample_every, settings: Some(settings), source })
 }
 
 async fn register(
     stream: &StreamId,
     settings: &StreamConfig,
     index: &Index,
-) -> Result<Result<Source, String>, IndexError> {
+) -> Result<Result<Source, Obstacle>, IndexError> {
     let identity = match settings.identity(stream) {
         Ok(identity) => identity,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Err(Obstacle::Source(error.to_string()))),
     };
     match index.register(stream, settings.kind(), identity.clone()).await {
-        Ok(record) => Ok(Ok(Source { identity, epoch: record.epoch })),
-        Err(error @ IndexError::Identity { .. }) => Ok(Err(error.to_string())),
+        Ok(record) => Ok(Ok(Source { settings: settings.clone(), identity, epoch: record.epoch })),
+        Err(error @ IndexError::Identity { .. }) => Ok(Err(Obstacle::Identity(error.to_string()))),
         Err(error) => Err(error),
     }
 }
 
 impl Prepared {
+    /// A stream that is shown, and not watched, because of `obstacle`.
+    pub(super) fn obstructed(kind: StreamKind, sample_every: Duration, obstacle: Obstacle) -> Self {
+        Self { kind, sample_every, settings: None, source: Err(obstacle) }
+    }
+
     /// What the answering flow knows of the stream.
     pub(super) fn entry(&self, stream: &StreamId) -> StreamEntry {
-        let kind = self.settings.kind();
         let evidence: Arc<dyn EvidenceSource> = match &self.source {
-            Ok(source) => Arc::from(video::evidence(stream, &self.settings, source.epoch)),
-            Err(reason) => Arc::new(Withheld { stream: stream.clone(), kind, reason: reason.clone() }),
+            Ok(source) => Arc::from(video::evidence(stream, &source.settings, source.epoch)),
+            Err(obstacle) => {
+                Arc::new(Withheld { stream: stream.clone(), kind: self.kind, reason: obstacle.to_string() })
+            }
         };
-        StreamEntry { kind, sample_every: self.sample_every, evidence }
+        StreamEntry { kind: self.kind, sample_every: self.sample_every, evidence }
     }
+}
+
+/// What the answering flow knows of a stream that the memory holds moments of and that nobody watches any more.
+pub(super) async fn former(
+    stream: &StreamId,
+    record: &StreamRecord,
+    sample_every: Duration,
+    index: &Index,
+) -> Result<StreamEntry, IndexError> {
+    let kind = record.kind;
+    // A file may have been given a time of day of its own: its moments tell.
+    let scope = Scope { streams: vec![stream.clone()], window: Window::ALL };
+    let first = index.moments(scope, 1, false).await?.into_iter().next();
+    let beginning = first.and_then(|moment| before(moment.wall, moment.at)).unwrap_or(record.epoch);
+    let evidence = video::former_evidence(stream, kind, record.identity.as_deref(), beginning);
+    let reason = "the stream is not watched any more, and nothing tells where its source was".to_owned();
+    let evidence = evidence.map_or_else(|| Arc::new(Withheld { stream: stream.clone(), kind, reason }) as _, Arc::from);
+    Ok(StreamEntry { kind, sample_every, evidence })
+}
+
+fn before(wall: WallTime, at: StreamTime) -> Option<WallTime> {
+    WallTime::from_nanos(wall.nanos().checked_sub(i64::try_from(at.nanos()).ok()?)?).ok()
 }
 
 /// Stands in for a source that was refused: a frame of another file must never become evidence.

@@ -121,6 +121,22 @@ impl Client {
         self.json(self.subjects.request(Verb::Streams, None), &wire::StreamsRequest::default(), None).await
     }
 
+    /// Has a stream watched too. The site must allow it.
+    pub async fn add_stream(&self, request: &wire::StreamRequest) -> Result<wire::StreamReply, ClientError> {
+        self.json(self.subjects.request(Verb::AddStream, None), request, None).await
+    }
+
+    /// Has an added stream watched with other settings.
+    pub async fn change_stream(&self, request: &wire::StreamRequest) -> Result<wire::StreamReply, ClientError> {
+        self.json(self.subjects.request(Verb::ChangeStream, None), request, None).await
+    }
+
+    /// Has an added stream watched no longer. What was seen of it stays in the memory.
+    pub async fn remove_stream(&self, stream: &StreamId) -> Result<wire::StreamReply, ClientError> {
+        let request = wire::RemoveRequest { v: wire::V1, stream: stream.clone() };
+        self.json(self.subjects.request(Verb::RemoveStream, None), &request, None).await
+    }
+
     /// Fetches the picture of `stream` at a time, extracted afresh.
     pub async fn frame(&self, stream: &StreamId, request: &wire::FrameRequest) -> Result<Picture, ClientError> {
         let subject = self.subjects.request(Verb::Frame, Some(stream));

@@ -13,7 +13,7 @@ use super::address;
 use super::subjects::Subjects;
 
 /// The `[bus]` section.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Servers of one cluster, separated by commas: `nats://host:4222,nats://other:4222`. May carry `user:password@`
@@ -55,6 +55,13 @@ pub struct Config {
     pub outbox_events: usize,
     /// Bytes of verdicts and evidence kept while the server is away; the oldest go first.
     pub outbox_verdict_bytes: usize,
+    /// Beginnings of addresses that streams added over the bus may have, such as `rtsp://10.0.0.11/` or `rtsps://`. Empty:
+    /// nobody can add, change or remove streams over the bus.
+    pub manage_allow: Vec<String>,
+    /// Directory of the files that such streams may name as `password_file`; without it none may.
+    pub manage_passwords: Option<PathBuf>,
+    /// Most streams that are watched at once because they were added over the bus.
+    pub manage_streams: usize,
     /// How long requests at work and unsent events are waited for at the end.
     pub grace: Span,
 }
@@ -81,6 +88,9 @@ impl Default for Config {
             max_evidence_bytes: 512 * 1024,
             outbox_events: 1024,
             outbox_verdict_bytes: 64 * 1024 * 1024,
+            manage_allow: Vec::new(),
+            manage_passwords: None,
+            manage_streams: 32,
             grace: Span(Duration::from_secs(10)),
         }
     }
@@ -102,6 +112,14 @@ impl Config {
         }
         if self.deadline > self.max_deadline {
             return Err(BusError::Key { key: "deadline", reason: "is longer than max_deadline".to_owned() });
+        }
+        if let Some(beginning) = self.manage_allow.iter().find(|text| !is_beginning(text)) {
+            let shown = crate::secret::scrub(beginning);
+            let reason = format!("holds {shown:?}, which is no scheme:// and no scheme://host/ with its slash");
+            return Err(BusError::Key { key: "manage_allow", reason });
+        }
+        if self.manage_passwords.as_ref().is_some_and(|dir| !dir.is_dir()) {
+            return Err(key("manage_passwords", "is not a directory"));
         }
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             return Err(BusError::Key { key: "tls_cert", reason: "needs tls_key, and the reverse".to_owned() });
@@ -155,6 +173,13 @@ pub(super) enum Login {
     Creds(Secret),
     /// With the seed of an NKey.
     NkeySeed(Secret),
+}
+
+/// A scheme, or a scheme with a host and perhaps a path, up to a slash: `rtsp://10.0.0.1` would also allow
+/// `rtsp://10.0.0.100/`.
+fn is_beginning(text: &str) -> bool {
+    text.ends_with('/')
+        && text.split_once("://").is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.contains('@'))
 }
 
 fn key(key: &'static str, reason: &str) -> BusError {
@@ -214,11 +239,15 @@ mod tests {
             (Config { token_file: Some("/nowhere/token".into()), ..Config::default() }, "token_file"),
             (Config { creds_file: Some(file(&dir, "empty", "\n")), ..Config::default() }, "creds_file"),
             (Config { prefix: "a.*".into(), ..Config::default() }, "prefix"),
+            (Config { manage_allow: vec!["rtsp://10.0.0.1".into()], ..Config::default() }, "manage_allow"),
+            (Config { manage_allow: vec!["/".into()], ..Config::default() }, "manage_allow"),
+            (Config { manage_allow: vec!["rtsp://u:hunter2@h/".into()], ..Config::default() }, "manage_allow"),
+            (Config { manage_passwords: Some("/nowhere".into()), ..Config::default() }, "manage_passwords"),
             (Config { url: Secret::new("http://x"), ..Config::default() }, "url"),
         ];
         for (config, key) in cases {
             let error = config.check().expect_err("invalid").to_string();
-            assert!(error.contains(key), "{error:?} does not name {key}");
+            assert!(error.contains(key) && !error.contains("hunter2"), "{error:?} does not name {key} alone");
         }
     }
 

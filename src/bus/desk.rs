@@ -1,11 +1,14 @@
 //! From an admitted request to the message that answers it: the one place where the bus meets the answering flow.
 
+use tokio::sync::mpsc;
+
 use crate::answer::{self, Answerer};
 use crate::domain::{Citation, Claim, Question, QuestionId, StreamId};
 use crate::narrate::{Board, StreamStatus};
 
 use super::convert::{self, Context, HEADROOM};
 use super::link::Link;
+use super::orders::{self, Order, StreamOrder};
 use super::refusal::Refusal;
 use super::responder::Reply;
 use super::subjects::Subjects;
@@ -20,12 +23,14 @@ pub(super) enum Request {
     Search(StreamId, wire::SearchRequest),
     Frame(StreamId, wire::FrameRequest),
     Streams,
+    Order(Order),
 }
 
 /// Who answers.
 pub(super) struct Desk {
     pub(super) answerer: Answerer,
     pub(super) board: Board,
+    pub(super) orders: mpsc::Sender<StreamOrder>,
     pub(super) subjects: Subjects,
     pub(super) link: Link,
     pub(super) max_evidence: usize,
@@ -39,6 +44,7 @@ impl Desk {
             Request::Search(stream, request) => self.search(stream, request).await,
             Request::Frame(stream, request) => self.frame(stream, request).await,
             Request::Streams => self.streams(),
+            Request::Order(order) => Reply::json(&orders::give(&self.orders, order).await?),
         }
     }
 

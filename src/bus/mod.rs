@@ -19,6 +19,7 @@ mod metrics;
 #[cfg(test)]
 #[path = "../../tests/common/nats.rs"]
 mod nats;
+mod orders;
 mod outbox;
 mod quiet;
 mod refusal;
@@ -40,6 +41,7 @@ use crate::stop::Stop;
 pub use client::{Client, ClientError, Events, Picture};
 pub use config::Config;
 pub use metrics::Metrics;
+pub use orders::{Order, OrderError, StreamOrder};
 pub use subjects::{Subjects, Topic, Verb};
 
 use desk::Desk;
@@ -98,11 +100,21 @@ pub struct Bus {
     grace: Duration,
 }
 
+/// What the bus carries between the world and the daemon.
+#[derive(Clone)]
+pub struct Desks {
+    /// Questions to answers.
+    pub answerer: Answerer,
+    /// How every stream fares.
+    pub board: Board,
+    /// Where orders about streams go. They are refused as `stopping` if nobody takes them any more.
+    pub orders: mpsc::Sender<StreamOrder>,
+}
+
 /// Starts listening and publishing. The server need not be there yet: the connection is made when it is.
 pub async fn start(
     cfg: &Config,
-    answerer: Answerer,
-    board: Board,
+    desks: Desks,
     events: mpsc::Receiver<Event>,
     stop: Stop,
     metrics: Metrics,
@@ -111,8 +123,9 @@ pub async fn start(
     let subjects = Subjects::new(&cfg.prefix)?;
     let link = Link::keep(cfg, metrics.clone()).await?;
     let broken = Stop::new();
-    let desk =
-        Desk { answerer, board, subjects: subjects.clone(), link: link.clone(), max_evidence: cfg.max_evidence_bytes };
+    let Desks { answerer, board, orders } = desks;
+    let (subjects_of_desk, max_evidence) = (subjects.clone(), cfg.max_evidence_bytes);
+    let desk = Desk { answerer, board, orders, subjects: subjects_of_desk, link: link.clone(), max_evidence };
     let service = Service::start(cfg, desk, link.clone(), stop.clone(), &broken, metrics.clone()).await?;
     let outbox = Outbox::start(cfg, subjects, link.clone(), events, &broken, metrics);
     Ok(Bus { link, service, outbox, stop, broken, grace: cfg.grace.0 })

@@ -22,6 +22,7 @@ use super::decode::decode;
 use super::desk::{Desk, Request};
 use super::discovery::{Discovery, QUEUE};
 use super::link::Link;
+use super::orders::Order;
 use super::refusal::Refusal;
 use super::responder::{Endpoint, Reply, Responder};
 use super::subjects::{Subjects, Verb};
@@ -128,6 +129,9 @@ fn endpoints(subjects: &Subjects) -> Vec<Arc<Endpoint>> {
         any(Verb::Search, "search"),
         any(Verb::Frame, "frame"),
         whole(Verb::Streams, "streams"),
+        whole(Verb::AddStream, "streams-add"),
+        whole(Verb::ChangeStream, "streams-change"),
+        whole(Verb::RemoveStream, "streams-remove"),
     ]
 }
 
@@ -184,6 +188,11 @@ impl Door {
             Verb::Verify => self.job(body, &self.questions, |request| Ok(Request::Verify(named(stream)?, request))),
             Verb::Search => self.job(body, &self.lookups, |request| Ok(Request::Search(named(stream)?, request))),
             Verb::Frame => self.job(body, &self.lookups, |request| Ok(Request::Frame(named(stream)?, request))),
+            Verb::AddStream => self.job(body, &self.lookups, |request| Ok(Request::Order(Order::Add(request)))),
+            Verb::ChangeStream => self.job(body, &self.lookups, |request| Ok(Request::Order(Order::Change(request)))),
+            Verb::RemoveStream => self.job(body, &self.lookups, |request: wire::RemoveRequest| {
+                Ok(Request::Order(Order::Remove(request.stream)))
+            }),
             Verb::Streams => {
                 decode::<wire::StreamsRequest>(body, self.cfg.max_request_bytes)?;
                 Ok(Job { request: Request::Streams, deadline: self.cfg.deadline.0, permit: None })

@@ -23,13 +23,28 @@ pub enum Verb {
     Frame,
     /// What is watched and how it fares.
     Streams,
+    /// A stream that shall be watched too.
+    AddStream,
+    /// Other settings for an added stream.
+    ChangeStream,
+    /// An added stream that shall be watched no longer.
+    RemoveStream,
 }
 
 impl Verb {
     /// Every verb.
-    pub const ALL: [Self; 5] = [Self::Ask, Self::Verify, Self::Search, Self::Frame, Self::Streams];
+    pub const ALL: [Self; 8] = [
+        Self::Ask,
+        Self::Verify,
+        Self::Search,
+        Self::Frame,
+        Self::Streams,
+        Self::AddStream,
+        Self::ChangeStream,
+        Self::RemoveStream,
+    ];
 
-    /// The token in subjects, the name in metrics.
+    /// The token (or tokens) in subjects, the name in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -37,6 +52,9 @@ impl Verb {
             Self::Search => "search",
             Self::Frame => "frame",
             Self::Streams => "streams",
+            Self::AddStream => "streams.add",
+            Self::ChangeStream => "streams.change",
+            Self::RemoveStream => "streams.remove",
         }
     }
 }
@@ -162,6 +180,8 @@ mod tests {
         assert_eq!(about, "site.gvqa.ask.cam-1");
         assert_eq!(subjects.stream_of(Verb::Ask, &about), Ok(Some(stream.clone())));
         assert_eq!(subjects.stream_of(Verb::Ask, &subjects.request(Verb::Ask, None)), Ok(None));
+        let add = subjects.request(Verb::AddStream, None);
+        assert_eq!((add.as_str(), subjects.stream_of(Verb::AddStream, &add)), ("site.gvqa.streams.add", Ok(None)));
         assert_eq!(subjects.event(Topic::Evidence, &stream), "site.gvqa.evidence.cam-1");
         assert_eq!(subjects.listen(Topic::State, None), "site.gvqa.state.*");
         assert!(subjects.holds(&about) && !subjects.holds("site.gvqa2.x") && !subjects.holds("_INBOX.x"));

@@ -15,6 +15,9 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
         let every = Span(settings.sample_every().unwrap_or(config.daemon.sample_every.0));
         writeln!(out, "  stream {stream}: {:?}, one frame every {every}", settings.kind())?;
     }
+    for beginning in &config.bus.manage_allow {
+        writeln!(out, "  streams may be added over the bus: {beginning}…")?;
+    }
     writeln!(out, "  models in {}", config.models.dir.display())?;
     writeln!(out, "  index at {}", config.index.path.display())?;
     Ok(ExitCode::SUCCESS)

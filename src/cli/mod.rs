@@ -16,6 +16,7 @@ mod run;
 pub mod search;
 pub mod server;
 pub mod show;
+pub mod streams;
 pub mod verify;
 
 use std::io::Write as _;
@@ -50,6 +51,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Find moments by meaning.
     Search(search::SearchArgs),
+    /// List the streams of a daemon, or add, change and remove some.
+    Streams(streams::StreamsArgs),
     /// Fetch, verify or list the model files.
     Models(models::Args),
     /// Measure how true the verdicts are, on claims of known truth.
@@ -90,6 +93,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Verify(args) => block_on(verify::run(args)),
         Command::Search(args) => block_on(search::run(args)),
         Command::Eval(args) => block_on(eval::run(args)),
+        Command::Streams(args) => block_on(streams::run(args)),
         Command::Demo(args) => block_on(demo::run(args)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bus::wire::{AnswerReply, MomentHit, Trial, Verdict, Window};
+use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Trial, Verdict, Window};
 use crate::domain::Label;
 
 /// An answer: its paragraph, then every claim with what was found, then what it rests on.
@@ -73,6 +73,21 @@ fn trial_line(trial: &Trial, threshold: f32) -> String {
 pub fn moments(moments: &[MomentHit]) -> String {
     moments.iter().fold(String::new(), |mut out, hit| {
         let _ = writeln!(out, "  {:.3}  {} at {}  {}", hit.score, hit.stream, hit.timestamp, hit.caption);
+        out
+    })
+}
+
+/// One line a stream.
+pub fn streams(streams: &[StreamInfo]) -> String {
+    streams.iter().fold(String::new(), |mut out, info| {
+        let _ = write!(out, "{:<20} {:<11} {:>8} moments", info.stream.as_str(), info.state.as_str(), info.moments);
+        if let Some(last) = info.last_timestamp {
+            let _ = write!(out, ", last frame at {last}");
+        }
+        if !info.detail.is_empty() {
+            let _ = write!(out, ": {}", info.detail);
+        }
+        out.push('\n');
         out
     })
 }

@@ -72,8 +72,8 @@ fn first_line(text: &str) -> String {
 /// What types cannot say. Returns the key and the reason.
 fn check(config: &Config) -> Result<(), (String, String)> {
     let refuse = |key: &str, reason: &str| Err((key.to_owned(), reason.to_owned()));
-    if config.streams.is_empty() {
-        return refuse("streams", "is empty: add at least one [streams.NAME] with a url");
+    if config.streams.is_empty() && config.bus.manage_allow.is_empty() {
+        return refuse("streams", "is empty: add at least one [streams.NAME] with a url, or allow adding over the bus");
     }
     if config.daemon.sample_every.0 < SHORTEST_SAMPLE {
         return refuse(
@@ -96,6 +96,7 @@ fn check(config: &Config) -> Result<(), (String, String)> {
     telemetry::check_level(&config.telemetry.log_level)
         .map_err(|error| ("telemetry.log_level".to_owned(), error.to_string()))?;
     within(config)?;
+    config.reconnect.check().map_err(|error| (format!("reconnect.{}", error.key), error.problem))?;
     config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
     config.bus.check().map_err(|error| match error {
         BusError::Key { key, reason } => (format!("bus.{key}"), reason),
@@ -164,6 +165,7 @@ mod tests {
                 "[streams.door]\nurl = 'x.mp4'\n[daemon]\ngrace = '5'\n",
                 "site.toml: daemon.grace: \"5\" is not a duration",
             ),
+            ("[streams.door]\nurl = 'x.mp4'\n[reconnect]\nlongest = '1ms'\n", "site.toml: reconnect.longest: must be"),
             ("[bus]\nprefix = 'a b'\n[streams.door]\nurl = 'x.mp4'\n", "bus.prefix"),
             (
                 "[models]\nthreads = 100000\n[streams.door]\nurl = 'x.mp4'\n",
@@ -193,6 +195,7 @@ mod tests {
         let shown = parse(text, Path::new("groundedvqa.toml"), std::iter::empty()).expect("valid");
         let default = Config::default();
         assert_eq!(shown.answer, default.answer);
+        assert_eq!(shown.reconnect, default.reconnect);
         assert_eq!(shown.engine, default.engine);
         assert_eq!(shown.telemetry, default.telemetry);
         let path = default.index.path.clone();

@@ -25,7 +25,7 @@ pub use secret_file::SecretFile;
 pub use span::{Span, SpanError};
 
 use crate::domain::StreamId;
-use crate::{answer, bus, engine, index, models, telemetry, video};
+use crate::{answer, bus, engine, index, models, narrate, telemetry, video};
 
 /// Everything the daemon is told. Destructured once, in `app`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -35,6 +35,8 @@ pub struct Config {
     pub daemon: Daemon,
     /// What is watched, by stream id.
     pub streams: BTreeMap<StreamId, video::StreamConfig>,
+    /// When a source that broke off is opened again.
+    pub reconnect: narrate::Reconnect,
     /// Which models, and where their files are.
     pub models: models::Config,
     /// Queues and batches in front of the models.

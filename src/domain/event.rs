@@ -11,7 +11,7 @@ pub enum Event {
     Extended(Moment),
     /// A claim was checked.
     Verdict(Box<Verdict>),
-    /// A stream came up, went down, or ended.
+    /// A stream came up, went down, ended, or was removed.
     State {
         /// The stream.
         stream: StreamId,

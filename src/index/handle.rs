@@ -120,6 +120,28 @@ impl Index {
         self.read(move |snapshot| snapshot.record(&stream)).await
     }
 
+    /// What is kept of every stream that was ever registered, in the order of the ids.
+    pub async fn streams(&self) -> Result<Vec<(StreamId, StreamRecord)>, IndexError> {
+        self.read(Snapshot::streams).await
+    }
+
+    /// Keeps what a stream was added with while the daemon ran, or forgets it; returns after the commit.
+    pub async fn set_added(&self, stream: &StreamId, settings: Option<Vec<u8>>) -> Result<(), IndexError> {
+        let stream = stream.clone();
+        self.write(|reply| Operation::SetAdded { stream, settings, reply }).await
+    }
+
+    /// What each stream was added with, in the order of the ids.
+    pub async fn added(&self) -> Result<Vec<(StreamId, Vec<u8>)>, IndexError> {
+        self.read(Snapshot::added).await
+    }
+
+    /// Forgets a stream of which no moment is stored; one that has moments stays. Returns what is left of it.
+    pub async fn forget_unseen(&self, stream: &StreamId) -> Result<Option<StreamRecord>, IndexError> {
+        let stream = stream.clone();
+        self.write(|reply| Operation::ForgetUnseen { stream, reply }).await
+    }
+
     /// The `k` moments of the scope nearest to `query` by cosine, best first; of equal ones the older first.
     pub async fn search(&self, query: Embedding, scope: Scope, k: usize) -> Result<Vec<Hit>, IndexError> {
         let start = Instant::now();

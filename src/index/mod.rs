@@ -20,7 +20,8 @@
 //! `moments` holds captions, keyed by a sequence number that only grows; (stream, time) leads to that number through a
 //! small second table. Vectors are f16 (at most 0.002 off in cosine, half the reading) and lie packed by stream in
 //! blocks of one 32 KiB page, keyed by (stream, time): a search reads the blocks of its streams and window and nothing
-//! else, and captions only of what it found.
+//! else, and captions only of what it found. `added_streams` keeps what streams were added with while the daemon ran; this
+//! module does not read it.
 //!
 //! A moment holds for `at ..= until`: a scope means every moment whose span touches its window. Stretches in which
 //! nothing was seen have a table of their own, keyed by (stream, begin), so that they can be removed by age as moments

@@ -19,6 +19,8 @@ pub(super) const BY_TIME: TableDefinition<(u32, u64), u64> = TableDefinition::ne
 pub(super) const BLIND: TableDefinition<(u32, u64), &[u8]> = TableDefinition::new("unobservable");
 /// Stream id to record; see `codec`.
 pub(super) const STREAMS: TableDefinition<&str, &[u8]> = TableDefinition::new("streams");
+/// Stream id to what a stream was added with while the daemon ran; the bytes belong to whoever added it.
+pub(super) const ADDED: TableDefinition<&str, &[u8]> = TableDefinition::new("added_streams");
 /// Number to fingerprint text.
 pub(super) const FINGERPRINTS: TableDefinition<u32, &str> = TableDefinition::new("fingerprints");
 
@@ -37,6 +39,7 @@ pub(super) struct Tables<'txn> {
     pub(super) by_time: Table<'txn, (u32, u64), u64>,
     pub(super) blind: Table<'txn, (u32, u64), &'static [u8]>,
     pub(super) streams: Table<'txn, &'static str, &'static [u8]>,
+    pub(super) added: Table<'txn, &'static str, &'static [u8]>,
     pub(super) fingerprints: Table<'txn, u32, &'static str>,
 }
 
@@ -50,6 +53,7 @@ impl<'txn> Tables<'txn> {
             by_time: transaction.open_table(BY_TIME)?,
             blind: transaction.open_table(BLIND)?,
             streams: transaction.open_table(STREAMS)?,
+            added: transaction.open_table(ADDED)?,
             fingerprints: transaction.open_table(FINGERPRINTS)?,
         })
     }

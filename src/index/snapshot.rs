@@ -6,7 +6,7 @@ use redb::{ReadOnlyTable, ReadTransaction, ReadableTable as _};
 
 use super::block::{Block, Query};
 use super::codec::{self, CodecError};
-use super::schema::{BLIND, BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
+use super::schema::{ADDED, BLIND, BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
 use super::top::{Scored, Top};
 use super::{IndexError, Neighbours, Scope, StreamRecord, spans};
 use crate::domain::{BlindSpan, Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime, Window};
@@ -114,6 +114,26 @@ impl Snapshot {
         Ok(self.find(stream)?.map(|(_, record)| record))
     }
 
+    /// What is kept of every stream there ever was.
+    pub(super) fn streams(&self) -> Result<Vec<(StreamId, StreamRecord)>, IndexError> {
+        let rows = self.transaction.open_table(STREAMS)?;
+        let rows = rows.iter()?.map(|row| {
+            let (name, bytes) = row?;
+            Ok((stream_id(name.value())?, codec::decode_record(bytes.value())?.1))
+        });
+        rows.collect()
+    }
+
+    /// What each added stream was added with.
+    pub(super) fn added(&self) -> Result<Vec<(StreamId, Vec<u8>)>, IndexError> {
+        let rows = self.transaction.open_table(ADDED)?;
+        let rows = rows.iter()?.map(|row| {
+            let (name, bytes) = row?;
+            Ok((stream_id(name.value())?, bytes.value().to_vec()))
+        });
+        rows.collect()
+    }
+
     /// Whose vectors are stored; `None` in an empty index.
     pub(super) fn embedder(&self) -> Result<Option<Fingerprint>, IndexError> {
         let Some(number) = self.transaction.open_table(META)?.get(EMBEDDER)? else { return Ok(None) };
@@ -180,8 +200,7 @@ impl Snapshot {
         for row in self.transaction.open_table(STREAMS)?.iter()? {
             let (name, bytes) = row?;
             let (number, _) = codec::decode_record(bytes.value())?;
-            let stream = StreamId::new(name.value()).map_err(|error| IndexError::corrupt(error.to_string()))?;
-            names.streams.insert(number, stream);
+            names.streams.insert(number, stream_id(name.value())?);
         }
         for row in self.transaction.open_table(FINGERPRINTS)?.iter()? {
             let (number, text) = row?;
@@ -207,6 +226,10 @@ impl Names {
         let fingerprint = self.fingerprints.get(&number).cloned();
         fingerprint.ok_or_else(|| IndexError::corrupt(format!("a moment names the unknown model {number}")))
     }
+}
+
+fn stream_id(name: &str) -> Result<StreamId, IndexError> {
+    StreamId::new(name).map_err(|error| IndexError::corrupt(error.to_string()))
 }
 
 fn missing(id: u64) -> IndexError {

@@ -279,3 +279,40 @@ async fn a_foreign_database_is_not_written_to() {
     let error = Index::open(&config, metrics()).expect_err("foreign");
     assert!(error.to_string().contains("it holds tables but no version"), "{error}");
 }
+
+#[tokio::test]
+async fn what_streams_were_added_with_is_there_after_reopening() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = file_config(&directory);
+    let index = Index::open(&config, metrics()).expect("opens");
+    assert_eq!(index.added().await.expect("reads"), []);
+    for (name, settings) in [("b", Some("two")), ("a", Some("one")), ("b", Some("changed")), ("c", Some("three"))] {
+        let settings = settings.map(|text: &str| text.as_bytes().to_vec());
+        index.set_added(&stream(name), settings).await.expect("keeps");
+    }
+    index.set_added(&stream("c"), None).await.expect("forgets");
+    index.set_added(&stream("never"), None).await.expect("nothing to forget");
+    index.close().await.expect("closes");
+
+    let index = Index::open(&config, metrics()).expect("opens again");
+    let due = [(stream("a"), b"one".to_vec()), (stream("b"), b"changed".to_vec())];
+    assert_eq!(index.added().await.expect("reads"), due);
+    assert_eq!(index.streams().await.expect("reads"), [], "what was added was not registered");
+}
+
+#[tokio::test]
+async fn only_a_stream_without_moments_is_forgotten() {
+    let index = memory(&["seen", "unseen"]).await;
+    index.append(moment("seen", 5.0, 0.1)).await.expect("appends");
+    let left = index.forget_unseen(&stream("seen")).await.expect("writes").expect("stays");
+    assert_eq!(left.moments, 1);
+    assert_eq!(index.forget_unseen(&stream("unseen")).await.expect("writes"), None);
+    assert_eq!(index.forget_unseen(&stream("never")).await.expect("writes"), None);
+    let names: Vec<_> = index.streams().await.expect("reads").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, [stream("seen")]);
+    // The next one gets the number that is free again, and shares nothing with the others.
+    index.register(&stream("next"), StreamKind::Live, None).await.expect("registers");
+    index.append(moment("next", 1.0, 0.2)).await.expect("appends");
+    assert_eq!(times(&index.moments(everything(&["next"]), 9, false).await.expect("reads")), [1.0]);
+    assert_eq!(times(&index.moments(everything(&["seen"]), 9, false).await.expect("reads")), [5.0]);
+}

@@ -31,6 +31,8 @@ pub(super) enum Operation {
     Extend { moment: MomentId, stream: StreamId, until: StreamTime, reply: Reply<Option<Moment>> },
     Blind { span: BlindSpan, reply: Reply<()> },
     End { stream: StreamId, reply: Reply<()> },
+    SetAdded { stream: StreamId, settings: Option<Vec<u8>>, reply: Reply<()> },
+    ForgetUnseen { stream: StreamId, reply: Reply<Option<StreamRecord>> },
     Close { reply: Reply<()> },
 }
 
@@ -173,6 +175,10 @@ fn apply(tables: &mut Tables<'_>, operation: Operation) -> Result<Answer, IndexE
         }
         Operation::Blind { span, reply } => answer(reply, spans::blind(tables, &span)),
         Operation::End { stream, reply } => answer(reply, end(tables, &stream)),
+        Operation::SetAdded { stream, settings, reply } => {
+            answer(reply, set_added(tables, &stream, settings.as_deref()))
+        }
+        Operation::ForgetUnseen { stream, reply } => answer(reply, forget_unseen(tables, &stream)),
         Operation::Close { reply } => answer(reply, Ok(())),
     }
 }
@@ -264,6 +270,24 @@ pub(super) fn update(
 ) -> Result<(), IndexError> {
     tables.streams.insert(stream.as_str(), codec::encode_record(number, record).as_slice())?;
     Ok(())
+}
+
+fn set_added(tables: &mut Tables<'_>, stream: &StreamId, settings: Option<&[u8]>) -> Result<(), IndexError> {
+    match settings {
+        Some(settings) => tables.added.insert(stream.as_str(), settings)?,
+        None => tables.added.remove(stream.as_str())?,
+    };
+    Ok(())
+}
+
+/// Its number may be given again: nothing refers to it.
+fn forget_unseen(tables: &mut Tables<'_>, stream: &StreamId) -> Result<Option<StreamRecord>, IndexError> {
+    let record = find(tables, stream)?.map(|(_, record)| record);
+    if record.as_ref().is_some_and(|record| record.moments == 0) {
+        tables.streams.remove(stream.as_str())?;
+        return Ok(None);
+    }
+    Ok(record)
 }
 
 fn check_size(moment: &NewMoment) -> Result<(), IndexError> {

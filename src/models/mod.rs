@@ -30,7 +30,7 @@ pub enum Drafter {
 }
 
 /// Where the models are and how they run.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The folder that `groundedvqa models fetch` fills.

@@ -83,18 +83,33 @@ impl Board {
         self.lock().get(stream).cloned()
     }
 
+    /// Shows a stream anew, as being opened.
     pub(super) fn add(&self, stream: &StreamId, kind: StreamKind) {
+        self.show(stream, kind, StreamState::Connecting, 0);
+    }
+
+    /// Shows a stream that is not watched, but whose moments can be asked about.
+    pub(super) fn keep(&self, stream: &StreamId, kind: StreamKind, moments: u64) {
+        self.show(stream, kind, StreamState::Removed, moments);
+    }
+
+    /// Shows a stream no longer.
+    pub(super) fn forget(&self, stream: &StreamId) {
+        self.lock().remove(stream);
+    }
+
+    fn show(&self, stream: &StreamId, kind: StreamKind, state: StreamState, moments: u64) {
         let status = StreamStatus {
             stream: stream.clone(),
             kind,
-            state: StreamState::Connecting,
+            state,
             detail: String::new(),
             since: WallTime::now(),
             last_frame_at: None,
             last_wall: None,
             blind: None,
             unobservable: Duration::ZERO,
-            moments: 0,
+            moments,
             dropped: DropReason::ALL.map(|reason| (reason, 0)).into(),
             lag_s: None,
         };
@@ -102,10 +117,14 @@ impl Board {
     }
 
     /// Says whether anything changed. `Ended` and `Failed` are final: the narrator's two halves end at their own pace,
-    /// and the slower one shall not say otherwise.
+    /// and the slower one shall not say otherwise. Only a removal follows them, and nothing follows that.
     pub(super) fn set_state(&self, stream: &StreamId, state: StreamState, detail: &str, since: WallTime) -> bool {
         self.with(stream, |status| {
-            let is_final = matches!(status.state, StreamState::Ended | StreamState::Failed);
+            let is_final = match status.state {
+                StreamState::Ended | StreamState::Failed => state != StreamState::Removed,
+                StreamState::Removed => true,
+                _ => false,
+            };
             let is_news = !is_final && (status.state != state || status.detail != detail);
             if is_news {
                 (status.state, status.since) = (state, since);
@@ -172,5 +191,14 @@ mod tests {
         assert_eq!(board.snapshot(), [status]);
         assert!(board.set_state(&cam, StreamState::Failed, "no video", WallTime::now()));
         assert!(!board.set_state(&cam, StreamState::Down, "cable", WallTime::now()), "failed is final");
+        assert!(board.set_state(&cam, StreamState::Removed, "", WallTime::now()), "but for a removal");
+        assert!(!board.set_state(&cam, StreamState::Down, "cable", WallTime::now()), "removed is final");
+        board.add(&cam, StreamKind::Live);
+        assert!(board.set_state(&cam, StreamState::Up, "", WallTime::now()), "until it is watched anew");
+        board.keep(&cam, StreamKind::Live, 7);
+        let kept = board.status(&cam).expect("known");
+        assert_eq!((kept.state, kept.moments), (StreamState::Removed, 7));
+        board.forget(&cam);
+        assert_eq!(board.snapshot(), []);
     }
 }

@@ -10,7 +10,7 @@ use prometheus::{
 
 use super::board::DropReason;
 use super::sightings::{SightMetrics, StreamSight};
-use crate::domain::{StreamId, WallTime};
+use crate::domain::{StreamId, StreamState, WallTime};
 use crate::telemetry::BUCKETS;
 
 /// The reasons for which a source is opened again, as [`crate::seams::SourceError::kind`] names them.
@@ -20,6 +20,7 @@ const RECONNECT_REASONS: [&str; 4] = ["open", "unauthorized", "lost", "stalled"]
 #[derive(Debug, Clone)]
 pub struct Metrics {
     up: IntGaugeVec,
+    state: IntGaugeVec,
     reconnects: IntCounterVec,
     last_frame: GaugeVec,
     frames: IntCounterVec,
@@ -34,6 +35,7 @@ pub struct Metrics {
 pub(super) struct StreamMetrics {
     stream: String,
     up: IntGauge,
+    state: IntGaugeVec,
     reconnects: IntCounterVec,
     last_frame: Gauge,
     frames: IntCounter,
@@ -56,6 +58,13 @@ impl Metrics {
                 IntGaugeVec::new(
                     Opts::new("gvqa_stream_up", "1 while frames arrive and once a file was read to its end, else 0."),
                     &stream,
+                )?,
+            )?,
+            state: add(
+                registry,
+                IntGaugeVec::new(
+                    Opts::new("gvqa_stream_state", "1 for the state that a stream is in, 0 for every other one."),
+                    &["stream", "state"],
                 )?,
             )?,
             reconnects: add(
@@ -97,6 +106,9 @@ impl Metrics {
     /// The series of one stream.
     pub(super) fn of(&self, id: &StreamId) -> StreamMetrics {
         let stream = id.as_str();
+        for state in StreamState::ALL {
+            self.state.with_label_values(&[stream, state.as_str()]);
+        }
         for reason in RECONNECT_REASONS {
             self.reconnects.with_label_values(&[stream, reason]);
         }
@@ -106,6 +118,7 @@ impl Metrics {
         StreamMetrics {
             stream: stream.to_owned(),
             up: self.up.with_label_values(&[stream]),
+            state: self.state.clone(),
             reconnects: self.reconnects.clone(),
             last_frame: self.last_frame.with_label_values(&[stream]),
             frames: self.frames.with_label_values(&[stream]),
@@ -115,11 +128,35 @@ impl Metrics {
             sight: self.sight.of(id),
         }
     }
+
+    /// Shows nothing of a stream any more: it is watched no longer, and no alert shall wait for it.
+    pub(super) fn forget(&self, id: &StreamId) {
+        self.sight.forget(id);
+        let stream = id.as_str();
+        // Each fails only where there is no such series, which is what is wanted.
+        let _ = self.up.remove_label_values(&[stream]);
+        let _ = self.last_frame.remove_label_values(&[stream]);
+        let _ = self.frames.remove_label_values(&[stream]);
+        let _ = self.moments.remove_label_values(&[stream]);
+        let _ = self.lag.remove_label_values(&[stream]);
+        for state in StreamState::ALL {
+            let _ = self.state.remove_label_values(&[stream, state.as_str()]);
+        }
+        for reason in RECONNECT_REASONS {
+            let _ = self.reconnects.remove_label_values(&[stream, reason]);
+        }
+        for reason in DropReason::ALL {
+            let _ = self.dropped.remove_label_values(&[stream, reason.as_str()]);
+        }
+    }
 }
 
 impl StreamMetrics {
-    pub(super) fn set_up(&self, is_up: bool) {
-        self.up.set(i64::from(is_up));
+    pub(super) fn set_state(&self, now: StreamState) {
+        self.up.set(i64::from(matches!(now, StreamState::Up | StreamState::Ended)));
+        for state in StreamState::ALL {
+            self.state.with_label_values(&[self.stream.as_str(), state.as_str()]).set(i64::from(state == now));
+        }
     }
 
     pub(super) fn count_reconnect(&self, reason: &'static str) {

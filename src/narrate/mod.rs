@@ -25,6 +25,12 @@
 //!
 //! An error of the index fails the stream, except that a moment too large for a row is skipped like a refused input.
 //!
+//! # How a stream fares
+//! `connecting` until the first life of its source has begun or failed; `up` with each first frame; after a broken life
+//! `stalled` (the source is there and sends nothing), `auth_failed` (it refuses the credentials) or `down` (everything
+//! else), with the reason, through all further attempts. A file ends as `ended`; what cannot get better by itself is
+//! `failed`. A stream that is watched no longer is `removed`: what was seen of it can still be asked about.
+//!
 //! # Decisions
 //! - 2026-11-30: the lag is measured by this machine's steady clock from the arrival of the frame, not from its time of
 //!   day: a file's frames were taken long ago, and a camera's clock may be wrong.
@@ -56,9 +62,10 @@ use crate::index::Index;
 use crate::sight;
 use crate::stop::Stop;
 
+pub use backoff::{Reconnect, ReconnectError};
 pub use board::{Board, DropReason, StreamStatus};
 pub use metrics::Metrics;
-pub use watch::{NarratorDied, Watching, refuse, watch};
+pub use watch::{NarratorDied, Watching, refuse, remember, retire, watch};
 
 /// What a narrator works with; shared by all streams.
 #[derive(Debug, Clone)]
@@ -88,4 +95,6 @@ pub struct StreamPolicy {
     pub sample_every: Duration,
     /// How pictures are looked at before they are captioned.
     pub sight: sight::Settings,
+    /// When a source that broke off is opened again.
+    pub reconnect: Reconnect,
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, state_after};
 use super::board::DropReason;
 use super::teller::Teller;
 use crate::domain::{Frame, StreamKind, StreamState};
@@ -30,6 +30,9 @@ pub(super) struct Puller<O> {
     pub(super) backoff: Backoff,
 }
 
+/// When the first and the last frame of a life arrived.
+type Lived = Option<(Instant, Instant)>;
+
 /// How a life ended without an error.
 enum Ending {
     /// The file was read to its end.
@@ -42,8 +45,8 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
     /// Lives until the file ends, the end is asked for, nobody takes frames any more, or opening again cannot help.
     pub(super) fn run(mut self) {
         loop {
-            let mut first_frame = None;
-            let error = match self.run_once(&mut first_frame) {
+            let mut lived = Lived::None;
+            let error = match self.run_once(&mut lived) {
                 Ok(Ending::Unwanted) | Err(SourceError::Stopped) => return,
                 Ok(Ending::File) if self.kind == StreamKind::File => {
                     // Fails only if the task has ended, which has told why.
@@ -59,10 +62,10 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
                 }
                 Err(error) => error,
             };
-            let lived = first_frame.map_or(Duration::ZERO, |first: Instant| first.elapsed());
+            let lived = lived.map_or(Duration::ZERO, |(first, last)| last.saturating_duration_since(first));
             let wait = self.backoff.after(&error, lived, fastrand::f64());
-            self.teller.state(StreamState::Down, &error.to_string());
-            tracing::debug!(stream = %self.teller.stream, ?wait, "opening again after a pause");
+            self.teller.state(state_after(&error), &error.to_string());
+            tracing::debug!(stream = %self.teller.stream, ?wait, kind = error.kind(), "opening again after a pause");
             if self.teller.stop.pause(wait) || self.queue.is_closed() {
                 return;
             }
@@ -71,13 +74,16 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
     }
 
     /// One life of the source, from opening to its end.
-    fn run_once(&mut self, first_frame: &mut Option<Instant>) -> Result<Ending, SourceError> {
+    fn run_once(&mut self, lived: &mut Lived) -> Result<Ending, SourceError> {
         let mut source = (self.open)(self.origin)?;
         while let Some(frame) = source.next_frame()? {
             let arrived = Instant::now();
-            if first_frame.is_none() {
-                *first_frame = Some(arrived);
-                self.teller.state(StreamState::Up, "");
+            match lived {
+                Some((_, last)) => *last = arrived,
+                None => {
+                    *lived = Some((arrived, arrived));
+                    self.teller.state(StreamState::Up, "");
+                }
             }
             self.teller.frame(&frame);
             if self.origin.after.is_some_and(|after| frame.at <= after) {

@@ -76,7 +76,6 @@ impl SightMetrics {
     }
 
     /// Shows nothing of a stream any more.
-    #[allow(dead_code, reason = "called when streams can be removed")]
     pub(super) fn forget(&self, stream: &StreamId) {
         let stream = stream.as_str();
         // Each fails only where there is no such series, which is what is wanted.

@@ -5,7 +5,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::board::{Board, DropReason};
 use super::metrics::StreamMetrics;
-use crate::domain::{Event, Frame, Moment, StreamId, StreamState, WallTime};
+use crate::domain::{Event, Frame, Moment, StreamId, StreamKind, StreamState, WallTime};
 use crate::stop::Stop;
 
 /// One stream's voice; shared by its thread and its task.
@@ -19,14 +19,23 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// A state is told once, and stays "down" with its reason through all attempts to open the source again. If nobody
-    /// takes events at the moment the event is left out: the board still has the state.
+    /// The stream is being opened, for the first time or anew.
+    pub(super) fn begin(&self, kind: StreamKind) {
+        self.board.add(&self.stream, kind);
+        self.tell(StreamState::Connecting, "", WallTime::now());
+    }
+
+    /// A state is told once, and stays "down" (or "stalled", "auth_failed") with its reason through all attempts to open
+    /// the source again. If nobody takes events at the moment the event is left out: the board still has the state.
     pub(super) fn state(&self, state: StreamState, detail: &str) {
         let wall = WallTime::now();
-        if !self.board.set_state(&self.stream, state, detail, wall) {
-            return;
+        if self.board.set_state(&self.stream, state, detail, wall) {
+            self.tell(state, detail, wall);
         }
-        self.metrics.set_up(matches!(state, StreamState::Up | StreamState::Ended));
+    }
+
+    fn tell(&self, state: StreamState, detail: &str, wall: WallTime) {
+        self.metrics.set_state(state);
         tracing::info!(stream = %self.stream, state = state.as_str(), detail, "stream state");
         let event = Event::State { stream: self.stream.clone(), state, detail: detail.to_owned(), wall };
         if let Err(TrySendError::Full(_)) = self.events.try_send(event) {

@@ -4,10 +4,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use prometheus::Registry;
 
-use super::backoff::Backoff;
 use super::fakes::{Origins, Step, lives};
-use super::watch::watch_with;
+use super::watch::watch;
 use super::*;
+use crate::config::Span;
 use crate::domain::{Blindness, StreamId, StreamState, StreamTime, Window};
 use crate::engine::fakes::{Script, models};
 use crate::index::Scope;
@@ -51,10 +51,12 @@ impl World {
     ) -> (Watching, Origins) {
         let (open, origins) = lives(&self.stream, &self.deps.stop, steps);
         let identity = (kind == StreamKind::File).then(|| "clip".to_owned());
-        let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5), sight };
-        let instant = Duration::from_millis(1);
-        let backoff = Backoff::new(instant, instant, Duration::from_mins(1));
-        (watch_with(self.stream.clone(), open, self.deps.clone(), policy, backoff), origins)
+        let soon = Span(Duration::from_millis(1));
+        let reconnect =
+            Reconnect { shortest: soon, longest: soon, unauthorized_shortest: soon, ..Reconnect::default() };
+        let reconnect = Reconnect { unauthorized_longest: soon, ..reconnect };
+        let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5), sight, reconnect };
+        (watch(self.stream.clone(), open, self.deps.clone(), policy), origins)
     }
 
     /// The seconds of the stored moments.
@@ -135,7 +137,7 @@ async fn a_file_is_stored_in_order_told_and_ended_once() {
     watching.ended().await.expect("no panic");
     let due: Vec<f64> = seconds.iter().map(|&second| second.into()).collect();
     assert_eq!(world.stored().await, due);
-    let mut told = vec!["up".to_owned()];
+    let mut told = vec!["connecting".to_owned(), "up".to_owned()];
     told.extend(seconds.iter().map(|second| format!("caption {second}")));
     told.push("ended".to_owned());
     assert_eq!(world.told(), told);
@@ -243,12 +245,66 @@ async fn a_live_stream_that_breaks_is_opened_again_where_it_broke() {
     assert_eq!(after, [None, Some(StreamTime::ZERO), Some(StreamTime::ZERO), Some(StreamTime::ZERO)]);
     told.retain(|event| event != "caption 0");
     let down = "down: stream s broke off: ";
-    let due = ["up", &format!("{down}reset by peer"), &format!("{down}the source ended"), "up", "caption 10"];
+    let (reset, ended) = (format!("{down}reset by peer"), format!("{down}the source ended"));
+    let due = ["connecting", "up", &reset, &ended, "up", "caption 10"];
     assert_eq!(told, due);
     assert_eq!(world.metric("gvqa_stream_reconnects_total{reason=\"lost\",stream=\"s\"}"), "3");
     assert_eq!(world.metric("gvqa_stream_up{stream=\"s\"}"), "1");
     world.deps.stop.ask();
     watching.ended().await.expect("no panic");
+}
+
+#[tokio::test]
+async fn each_trouble_of_a_live_stream_has_its_state() {
+    let mut world = World::new(obliging());
+    let stream = world.stream.clone();
+    let stalled = || Step::Break(SourceError::Stalled { stream: stream.clone(), after: Duration::from_secs(10) });
+    let refused = || Step::Break(SourceError::Unauthorized { stream: stream.clone(), reason: "401".into() });
+    let steps = vec![
+        vec![refused()],
+        vec![refused()],
+        frames(&[0], Some(stalled())),
+        vec![stalled()],
+        vec![lost()],
+        frames(&[5], None),
+    ];
+    let (watching, _) = world.watch(StreamKind::Live, steps);
+    let mut states = Vec::new();
+    while states.iter().filter(|state| **state == "up").count() < 2 {
+        if let Event::State { state, .. } = world.events.recv().await.expect("the narrator lives") {
+            states.push(state.as_str());
+        }
+    }
+    // Told once, however often it was tried.
+    assert_eq!(states, ["connecting", "auth_failed", "up", "stalled", "down", "up"]);
+    assert_eq!(world.metric("gvqa_stream_reconnects_total{reason=\"unauthorized\",stream=\"s\"}"), "2");
+    assert_eq!(world.metric("gvqa_stream_reconnects_total{reason=\"stalled\",stream=\"s\"}"), "2");
+    assert_eq!(world.metric("gvqa_stream_state{state=\"up\",stream=\"s\"}"), "1");
+    assert_eq!(world.metric("gvqa_stream_state{state=\"down\",stream=\"s\"}"), "0");
+    world.deps.stop.ask();
+    watching.ended().await.expect("no panic");
+}
+
+#[tokio::test]
+async fn a_removed_stream_is_told_and_measured_no_longer() {
+    let mut world = World::new(obliging());
+    let (watching, _) = world.watch(StreamKind::Live, vec![frames(&[0], None)]);
+    while world.status().moments < 1 {
+        tokio::task::yield_now().await;
+    }
+    world.deps.stop.ask();
+    watching.ended().await.expect("no panic");
+    world.told();
+    retire(&world.stream, StreamKind::Live, 1, &world.deps);
+    assert_eq!(world.told(), ["removed"]);
+    assert_eq!((world.status().state, world.status().moments), (StreamState::Removed, 1));
+    let text = prometheus::TextEncoder::new().encode_to_string(&world.registry.gather()).expect("encodes");
+    assert!(!text.contains("stream=\"s\""), "{text}");
+    assert_eq!(world.stored().await, [0.0]);
+
+    let never_seen = StreamId::new("never").expect("valid");
+    retire(&never_seen, StreamKind::Live, 0, &world.deps);
+    assert_eq!(world.deps.board.status(&never_seen), None);
 }
 
 #[tokio::test]
@@ -258,7 +314,7 @@ async fn what_cannot_get_better_is_not_tried_again() {
     let unusable = Step::Break(SourceError::Unusable { stream, reason: "only audio".into() });
     let (watching, _) = world.watch(StreamKind::File, vec![vec![unusable]]);
     watching.ended().await.expect("no panic");
-    assert_eq!(world.told(), ["failed: stream s has no video that can be decoded: only audio"]);
+    assert_eq!(world.told(), ["connecting", "failed: stream s has no video that can be decoded: only audio"]);
     assert_eq!(world.status().state, StreamState::Failed);
     assert!(!world.deps.index.record(&world.stream).await.expect("reads").expect("known").ended);
 }

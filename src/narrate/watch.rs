@@ -12,7 +12,7 @@ use super::eye::Eye;
 use super::puller::Puller;
 use super::teller::Teller;
 use super::writer::{Log, Writer};
-use super::{Deps, StreamPolicy};
+use super::{Board, Deps, StreamPolicy};
 use crate::domain::{StreamId, StreamKind, StreamState, Window};
 use crate::index::{IndexError, StreamRecord};
 use crate::panics;
@@ -61,7 +61,11 @@ pub fn watch(
     deps: Deps,
     policy: StreamPolicy,
 ) -> Watching {
-    watch_with(stream, open, deps, policy, Backoff::default())
+    let teller = teller(stream.clone(), &deps);
+    teller.begin(policy.kind);
+    let span = tracing::info_span!("narrate", %stream);
+    let task = tokio::spawn(live(open, deps, policy, teller).instrument(span));
+    Watching { stream, task }
 }
 
 /// Shows a stream that cannot be watched at all, with the reason, until somebody changes the configuration or the file.
@@ -86,25 +90,29 @@ fn teller(stream: StreamId, deps: &Deps) -> Teller {
     }
 }
 
-pub(super) fn watch_with(
-    stream: StreamId,
-    open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
-    deps: Deps,
-    policy: StreamPolicy,
-    backoff: Backoff,
-) -> Watching {
-    deps.board.add(&stream, policy.kind);
-    let teller = teller(stream.clone(), &deps);
-    let span = tracing::info_span!("narrate", %stream);
-    let task = tokio::spawn(live(open, deps, policy, backoff, teller).instrument(span));
-    Watching { stream, task }
+/// Tells that a stream is not watched any more, and shows it as removed if the memory holds `moments` of it, else not at
+/// all. Its narrator must have ended: what it tells later would be shown again.
+pub fn retire(stream: &StreamId, kind: StreamKind, moments: u64, deps: &Deps) {
+    if deps.board.status(stream).is_none() {
+        deps.board.add(stream, kind);
+    }
+    deps.board.set_moments(stream, moments);
+    teller(stream.clone(), deps).state(StreamState::Removed, "");
+    deps.metrics.forget(stream);
+    if moments == 0 {
+        deps.board.forget(stream);
+    }
+}
+
+/// Shows a stream that the memory knows from an earlier life of the daemon and that nobody watches now.
+pub fn remember(stream: &StreamId, kind: StreamKind, moments: u64, board: &Board) {
+    board.keep(stream, kind, moments);
 }
 
 async fn live(
     open: impl FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError> + Send + 'static,
     deps: Deps,
     policy: StreamPolicy,
-    backoff: Backoff,
     teller: Teller,
 ) -> Result<(), NarratorDied> {
     let (record, eye) = match register(&deps, &policy, &teller).await {
@@ -121,6 +129,7 @@ async fn live(
     }
     let (queue, items) = mpsc::channel(QUEUE);
     let origin = Origin { epoch: record.epoch, after: record.last, sample_every: policy.sample_every };
+    let backoff = Backoff::new(policy.reconnect);
     let puller = Puller { open, origin, kind: policy.kind, queue, teller: teller.clone(), backoff };
     let thread = match start(puller) {
         Ok(thread) => thread,

@@ -12,6 +12,11 @@ pub fn ready(status: &str) {
     tell(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
+/// The configuration is being read again; [`ready`] ends it.
+pub fn reloading() {
+    tell(&[NotifyState::Reloading]);
+}
+
 /// Replaces the line in `systemctl status`.
 pub fn status(status: &str) {
     tell(&[NotifyState::Status(status)]);

@@ -68,6 +68,13 @@ impl Replay {
         }
     }
 
+    /// A file that was watched once and is in no configuration any more: `identity` says which it was.
+    pub(super) fn former(stream: &StreamId, identity: &str, beginning: WallTime) -> Option<Self> {
+        let config = StreamConfig::new(file::path_of(identity)?.to_str()?).ok()?;
+        let identity = Some(identity.to_owned());
+        Some(Self { stream: stream.clone(), config, beginning, identity, patience: PATIENCE })
+    }
+
     fn extract(&self, at: StreamTime) -> Result<Frame, Miss> {
         self.check_unchanged()?;
         let search = Search { config: &self.config, at, stop: Stop::new(), until: Instant::now() + self.patience };

@@ -69,6 +69,13 @@ pub(super) fn identity(path: &Path) -> Result<String, Fault> {
     Ok(format!("{} {} bytes {}.{:09}", path.display(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
+/// The path in an identity; `None` if this is the identity of something else.
+pub(super) fn path_of(identity: &str) -> Option<&Path> {
+    let (head, _time) = identity.rsplit_once(" bytes ")?;
+    let (path, length) = head.rsplit_once(' ')?;
+    (path.starts_with('/') && length.parse::<u64>().is_ok()).then(|| Path::new(path))
+}
+
 fn regular_file(path: &Path) -> Result<Metadata, Fault> {
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let shown = path.display();
@@ -134,6 +141,12 @@ mod tests {
         std::fs::write(&path, "one").expect("is written");
         let before = identity(&path).expect("is a file");
         assert_eq!(identity(&dir.path().join("./a.mp4")).expect("is the same file"), before);
+        let canonical = std::fs::canonicalize(&path).expect("exists");
+        assert_eq!(path_of(&before), Some(canonical.as_path()));
+        assert_eq!(path_of("/a b 1 bytes x/c.mp4 17 bytes 5.000000001"), Some(Path::new("/a b 1 bytes x/c.mp4")));
+        for other in ["Pattern { name: \"ball\" }", "", " bytes ", "a.mp4 17 bytes 5.0", "/a.mp4 x bytes 5.0"] {
+            assert_eq!(path_of(other), None, "{other:?}");
+        }
         std::fs::write(&path, "other").expect("is written");
         assert_ne!(identity(&path).expect("is a file"), before);
     }

@@ -78,3 +78,17 @@ pub fn evidence(stream: &StreamId, config: &StreamConfig, epoch: WallTime) -> Bo
         StreamKind::Live => Box::new(extract::Unrecorded::new(stream)),
     }
 }
+
+/// The past of a stream that is in no configuration any more, as far as it can be found: the file of that `identity` if it
+/// is still there, unchanged. `None` if nothing says where it was.
+pub fn former_evidence(
+    stream: &StreamId,
+    kind: StreamKind,
+    identity: Option<&str>,
+    beginning: WallTime,
+) -> Option<Box<dyn EvidenceSource>> {
+    match kind {
+        StreamKind::File => Some(Box::new(extract::Replay::former(stream, identity?, beginning)?)),
+        StreamKind::Live => Some(Box::new(extract::Unrecorded::new(stream))),
+    }
+}

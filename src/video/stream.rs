@@ -95,7 +95,7 @@ fn stall_timeout() -> Span {
 /// | `protocol` | `tcp` (default) or `udp` for rtsp |
 /// | `sight` | how pictures are looked at before they are captioned: see [`sight::Config`] |
 /// | `stall_timeout` | a source that sends nothing for so long is given up and opened again (default 10 s) |
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct StreamConfig {
     pub(super) address: Address,
@@ -108,7 +108,7 @@ pub struct StreamConfig {
     sight: sight::Config,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Password {
     None,
     Here(Secret),

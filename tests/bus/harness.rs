@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groundedvqa::answer::{self, Answerer, StreamEntry, Streams};
 use groundedvqa::bus::wire::ErrorBody;
-use groundedvqa::bus::{self, Bus, Client, ClientError};
+use groundedvqa::bus::{self, Bus, Client, ClientError, StreamOrder};
 use groundedvqa::config::Span;
 use groundedvqa::domain::{
     Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, WallTime,
@@ -46,6 +46,8 @@ pub(crate) struct Daemon {
     pub(crate) extracted: Log<StreamTime>,
     /// Lets the slow frame come.
     pub(crate) gate: Gate,
+    /// What was ordered about streams; the test carries it out.
+    pub(crate) ordered: mpsc::Receiver<StreamOrder>,
 }
 
 /// Opens when it is dropped, so that a failed test does not wait for the frame either.
@@ -94,8 +96,10 @@ impl Daemon {
         let answerer =
             Answerer::new(engine, index, streams(&gate, &extracted), events.clone(), to_jpeg, limits, metrics);
         let metrics = bus::Metrics::register(&registry).expect("registers");
-        let bus = bus::start(cfg, answerer, board, told, Stop::new(), metrics).await.expect("the bus starts");
-        Self { bus, strings, events, registry, extracted, gate: Gate(gate) }
+        let (orders, ordered) = mpsc::channel(1);
+        let desks = bus::Desks { answerer, board, orders };
+        let bus = bus::start(cfg, desks, told, Stop::new(), metrics).await.expect("the bus starts");
+        Self { bus, strings, events, registry, extracted, gate: Gate(gate), ordered }
     }
 
     /// Connected, with its subscriptions on the server.

@@ -12,6 +12,7 @@ mod harness;
 mod hostile;
 mod logins;
 mod messages;
+mod orders;
 mod outage;
 mod refusals;
 mod service;

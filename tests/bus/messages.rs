@@ -20,7 +20,7 @@ fn schema_file(name: &str) -> PathBuf {
 }
 
 /// Fails unless `message` is what the committed schema says.
-fn conforms(name: &str, message: &Value) {
+pub(crate) fn conforms(name: &str, message: &Value) {
     let schema = std::fs::read_to_string(schema_file(name)).expect("the schema is committed");
     let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
@@ -29,7 +29,7 @@ fn conforms(name: &str, message: &Value) {
     assert!(errors.is_empty(), "{name} does not conform: {errors:?}\n{message}");
 }
 
-fn body(message: &Message) -> Value {
+pub(crate) fn body(message: &Message) -> Value {
     serde_json::from_slice(&message.payload).expect("JSON")
 }
 

@@ -56,6 +56,13 @@ async fn each_mistake_has_its_code() {
         ("gvqa.frame.nobody", r#"{"timestamp":1}"#, UnknownStream, "nobody"),
         ("gvqa.frame.cam", r#"{"timestamp":1234}"#, NoFrame, "1234"),
         ("gvqa.streams", r#"{"all":true}"#, BadRequest, "all"),
+        ("gvqa.streams.add", "{", BadJson, "EOF"),
+        ("gvqa.streams.add", r#"{"stream":"yard"}"#, BadRequest, "url"),
+        ("gvqa.streams.add", r#"{"stream":"a.b","url":"rtsp://h/"}"#, BadRequest, "stream"),
+        ("gvqa.streams.add", r#"{"stream":"yard","url":""}"#, BadRequest, "url"),
+        ("gvqa.streams.add", r#"{"stream":"yard","url":"rtsp://h/","password":"x"}"#, BadRequest, "password"),
+        ("gvqa.streams.change", r#"{"v":2,"stream":"yard","url":"rtsp://h/"}"#, BadVersion, "version 2"),
+        ("gvqa.streams.remove", r#"{"stream":"yard","url":"rtsp://h/"}"#, BadRequest, "url"),
     ];
     for (subject, body, due, word) in cases {
         let error = soon(subject, code(&raw, subject, body.as_bytes().to_vec())).await;

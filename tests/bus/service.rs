@@ -22,7 +22,17 @@ async fn ping_info_and_stats_are_answered() {
     let info: Info = serde_json::from_slice(&ask("$SRV.INFO".into()).await).expect("an info response");
     let mut subjects: Vec<&str> = info.endpoints.iter().map(|endpoint| endpoint.subject.as_str()).collect();
     subjects.sort_unstable();
-    let due = ["gvqa.ask", "gvqa.ask.*", "gvqa.frame.*", "gvqa.search.*", "gvqa.streams", "gvqa.verify.*"];
+    let due = [
+        "gvqa.ask",
+        "gvqa.ask.*",
+        "gvqa.frame.*",
+        "gvqa.search.*",
+        "gvqa.streams",
+        "gvqa.streams.add",
+        "gvqa.streams.change",
+        "gvqa.streams.remove",
+        "gvqa.verify.*",
+    ];
     assert_eq!(subjects, due);
     assert_eq!(info.metadata.get("prefix").map(String::as_str), Some("gvqa"));
 

@@ -98,7 +98,7 @@ fn configuration(nats: &NatsServer, dir: &std::path::Path) -> String {
 }
 
 /// Reads the address out of the log line that tells it.
-fn served_at(line: &str) -> Option<SocketAddr> {
+pub(crate) fn served_at(line: &str) -> Option<SocketAddr> {
     let event: serde_json::Value = serde_json::from_str(line).ok()?;
     event["message"].as_str()?.contains("/metrics").then(|| event["address"].as_str()?.parse().ok())?
 }

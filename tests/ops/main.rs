@@ -1,12 +1,14 @@
 //! What an operator is given: the Grafana board, the Prometheus rules and the systemd unit, each checked with the
 //! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules), the first
-//! two also over the running daemon; the model fetcher, killed in the middle; and the evaluation harness.
+//! two also over the running daemon; the model fetcher, killed in the middle; the evaluation harness; and the life of
+//! streams in the daemon as a process: cameras that die, freeze and refuse, configurations that change, kill -9.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod daemon;
 mod eval;
 mod fetch;
+mod life;
 mod lint;
 #[path = "../common/nats.rs"]
 mod nats;
@@ -14,6 +16,7 @@ mod process;
 mod promql;
 mod rules;
 mod scrape;
+mod site;
 mod start;
 mod unit;
 

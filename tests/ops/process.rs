@@ -51,9 +51,17 @@ impl Process {
 
     /// Asks it to end, as systemd does, and waits until it has.
     pub(crate) fn terminate(mut self) -> ExitStatus {
-        let pid = rustix::process::Pid::from_child(&self.0);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+        self.signal(rustix::process::Signal::TERM);
         eventually("the end", || self.0.try_wait().expect("it can be asked"))
+    }
+
+    /// Asks it to read its configuration again, as systemd does.
+    pub(crate) fn hang_up(&self) {
+        self.signal(rustix::process::Signal::HUP);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.0), signal).expect("it runs");
     }
 }
 

@@ -61,7 +61,13 @@ fn a_bad_configuration_is_not_restarted() {
 #[test]
 fn the_unit_agrees_with_the_program() {
     let unit = read("systemd/groundedvqa.service");
-    for line in ["Type=notify", "WatchdogSec=", "StateDirectory=groundedvqa", "RestartPreventExitStatus=64"] {
+    for line in [
+        "Type=notify",
+        "WatchdogSec=",
+        "StateDirectory=groundedvqa",
+        "RestartPreventExitStatus=64",
+        "ExecReload=/bin/kill -HUP $MAINPID",
+    ] {
         assert!(unit.lines().any(|found| found.starts_with(line)), "{line} is missing");
     }
 }

@@ -20,12 +20,16 @@ pub enum ErrorCode {
     BadVersion,
     /// 400: the last token of the subject is no stream id.
     BadSubject,
-    /// 404: no such stream is watched.
+    /// 403: the site does not allow it.
+    Forbidden,
+    /// 404: no such stream is known.
     UnknownStream,
     /// 404: the stream has no frame at that time.
     NoFrame,
     /// 408: not finished within the deadline.
     Deadline,
+    /// 409: the stream is watched already, belongs to the configuration file, or is known as another source.
+    Conflict,
     /// 410: the frame was recorded once and is past its retention.
     Expired,
     /// 413: the request, or the reply to it, is too large.
@@ -44,14 +48,16 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::BadJson,
         Self::BadRequest,
         Self::BadVersion,
         Self::BadSubject,
+        Self::Forbidden,
         Self::UnknownStream,
         Self::NoFrame,
         Self::Deadline,
+        Self::Conflict,
         Self::Expired,
         Self::TooLarge,
         Self::Undecodable,
@@ -65,8 +71,10 @@ impl ErrorCode {
     pub fn number(self) -> u16 {
         match self {
             Self::BadJson | Self::BadRequest | Self::BadVersion | Self::BadSubject => 400,
+            Self::Forbidden => 403,
             Self::UnknownStream | Self::NoFrame => 404,
             Self::Deadline => 408,
+            Self::Conflict => 409,
             Self::Expired => 410,
             Self::TooLarge => 413,
             Self::Undecodable => 422,
@@ -83,9 +91,11 @@ impl ErrorCode {
             Self::BadRequest => "bad_request",
             Self::BadVersion => "bad_version",
             Self::BadSubject => "bad_subject",
+            Self::Forbidden => "forbidden",
             Self::UnknownStream => "unknown_stream",
             Self::NoFrame => "no_frame",
             Self::Deadline => "deadline",
+            Self::Conflict => "conflict",
             Self::Expired => "expired",
             Self::TooLarge => "too_large",
             Self::Undecodable => "undecodable",

@@ -72,7 +72,7 @@ impl EventState {
     }
 }
 
-/// `state.<stream>`: a stream came up, went down, or ended, or its pictures began or ceased to show nothing.
+/// `state.<stream>`: a stream came up, went down, ended, or was removed, or its pictures began or ceased to show nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "state event")]
 pub struct StateEvent {

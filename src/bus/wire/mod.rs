@@ -15,12 +15,13 @@ pub use error::{ErrorBody, ErrorCode, ErrorReply};
 pub use event::{CaptionEvent, EventState, Seeing, StateEvent};
 pub(super) use object::Object;
 pub use reply::{
-    AnswerReply, Evidence, Models, MomentHit, SearchReply, StreamInfo, StreamsReply, Trial, Verdict, VerifyReply,
-    Window,
+    AnswerReply, Evidence, Models, MomentHit, SearchReply, StreamInfo, StreamReply, StreamsReply, Trial, Verdict,
+    VerifyReply, Window,
 };
 pub(super) use request::Checked;
 pub use request::{
-    AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, SearchRequest, StreamsRequest, VerifyRequest,
+    AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, RemoveRequest, SearchRequest, StreamRequest,
+    StreamsRequest, VerifyRequest,
 };
 pub use schema::{V1, schemas};
 

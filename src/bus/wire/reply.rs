@@ -196,8 +196,25 @@ pub struct SearchReply {
 pub struct StreamsReply {
     /// Version of this message.
     pub v: V1,
-    /// Every stream of the daemon.
+    /// Every stream of the daemon, and every one that it remembers.
     pub streams: Vec<StreamInfo>,
+}
+
+/// The reply to `streams.add`, `streams.change` and `streams.remove`: it is done, and survives a restart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "stream reply")]
+pub struct StreamReply {
+    /// Version of this message.
+    pub v: V1,
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// Has an end or not.
+    pub kind: StreamKind,
+    /// How it fares now.
+    pub state: StreamState,
+    /// Moments in the memory.
+    pub moments: u64,
 }
 
 /// How a stream fares.

@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AnswerReply, AskRequest, CaptionEvent, ErrorReply, FrameRequest, SearchReply, SearchRequest, StateEvent,
-    StreamsReply, StreamsRequest, Verdict, VerifyReply, VerifyRequest,
+    AnswerReply, AskRequest, CaptionEvent, ErrorReply, FrameRequest, RemoveRequest, SearchReply, SearchRequest,
+    StateEvent, StreamReply, StreamRequest, StreamsReply, StreamsRequest, Verdict, VerifyReply, VerifyRequest,
 };
 
 /// The version of a message; reads and writes as the number 1 and nothing else.
@@ -98,6 +98,12 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("frame.request", read::<FrameRequest>()),
         ("streams.request", read::<StreamsRequest>()),
         ("streams.reply", written::<StreamsReply>()),
+        ("streams.add.request", read::<StreamRequest>()),
+        ("streams.add.reply", written::<StreamReply>()),
+        ("streams.change.request", read::<StreamRequest>()),
+        ("streams.change.reply", written::<StreamReply>()),
+        ("streams.remove.request", read::<RemoveRequest>()),
+        ("streams.remove.reply", written::<StreamReply>()),
         ("error.reply", written::<ErrorReply>()),
         ("caption.event", written::<CaptionEvent>()),
         ("verdict.event", written::<Verdict>()),
