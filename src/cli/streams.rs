@@ -15,11 +15,19 @@ use super::show;
 /// Lists the streams of a running daemon with how they fare, or adds, changes and removes streams, if the site allows it
 /// (`bus.manage_allow`). Ends with 0 if it was done, 1 if it was refused, 69 if no server or no daemon answers.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct StreamsArgs {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    whom: Whom,
+}
+
+/// Whom to ask, and how to tell.
+#[derive(Debug, Args)]
+struct Whom {
     /// Print the reply as JSON.
-    #[arg(long, global = true)]
+    #[arg(long)]
     json: bool,
     #[command(flatten)]
     server: ServerArgs,
@@ -36,6 +44,8 @@ enum Action {
         /// The stream.
         #[arg(value_parser = stream_id)]
         stream: StreamId,
+        #[command(flatten)]
+        whom: Whom,
     },
 }
 
@@ -64,6 +74,8 @@ struct Settings {
     /// Time of day of a file's beginning, RFC 3339.
     #[arg(long)]
     starts_at: Option<String>,
+    #[command(flatten)]
+    whom: Whom,
 }
 
 impl Settings {
@@ -88,9 +100,14 @@ enum Told {
 
 /// Asks, prints, says how it went.
 pub async fn run(args: StreamsArgs) -> anyhow::Result<ExitCode> {
-    match ask(&args).await {
+    let whom = match &args.action {
+        None => &args.whom,
+        Some(Action::Add(settings) | Action::Change(settings)) => &settings.whom,
+        Some(Action::Remove { whom, .. }) => whom,
+    };
+    match ask(args.action.as_ref(), &whom.server).await {
         Ok(told) => {
-            match (told, args.json) {
+            match (told, whom.json) {
                 (Told::All(reply), true) => println!("{}", serde_json::to_string(&reply)?),
                 (Told::All(reply), false) => print!("{}", show::streams(&reply.streams)),
                 (Told::One(reply), true) => println!("{}", serde_json::to_string(&reply)?),
@@ -98,16 +115,16 @@ pub async fn run(args: StreamsArgs) -> anyhow::Result<ExitCode> {
             }
             Ok(ExitCode::from(FOUND))
         }
-        Err(error) => Ok(failed(&error, args.json)),
+        Err(error) => Ok(failed(&error, whom.json)),
     }
 }
 
-async fn ask(args: &StreamsArgs) -> Result<Told, ClientError> {
-    let client = args.server.connect().await?;
-    Ok(match &args.action {
+async fn ask(action: Option<&Action>, server: &ServerArgs) -> Result<Told, ClientError> {
+    let client = server.connect().await?;
+    Ok(match action {
         None => Told::All(client.streams().await?),
         Some(Action::Add(settings)) => Told::One(client.add_stream(&settings.request()).await?),
         Some(Action::Change(settings)) => Told::One(client.change_stream(&settings.request()).await?),
-        Some(Action::Remove { stream }) => Told::One(client.remove_stream(stream).await?),
+        Some(Action::Remove { stream, .. }) => Told::One(client.remove_stream(stream).await?),
     })
 }

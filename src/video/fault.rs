@@ -63,8 +63,10 @@ impl Fault {
 pub(super) fn of_error(message: &gst::message::Error, missing: &[String]) -> Fault {
     let error = message.error();
     let debug = message.debug().map(|text| text.to_string()).unwrap_or_default();
+    // Without the number that grows with each attempt: the same trouble reads the same.
     let element = message.src().map(|source| source.name().to_string()).unwrap_or_default();
-    let reason = describe(error.message(), &debug, &element);
+    let element = element.trim_end_matches(|c: char| c.is_ascii_digit());
+    let reason = describe(error.message(), &debug, element);
     if !missing.is_empty() {
         return Fault::Undecodable(missing_text(missing));
     }

@@ -27,7 +27,7 @@ fn is(code: ExitCode, due: u8) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_say_how_it_went() {
     let server = NatsServer::start();
-    let (daemon, _) = Daemon::ready(&config(&server)).await;
+    let (mut daemon, _) = Daemon::ready(&config(&server)).await;
     let url = server.url();
     let at = ["--server", url.as_str()];
     let ask = async |line: &[&str]| cli::ask::run(parse(&[line, &at].concat())).await.expect("no defect");
@@ -46,8 +46,18 @@ async fn exit_codes_say_how_it_went() {
     assert!(is(search(&["--stream", "cam", "a bus"]).await, 0));
     assert!(is(search(&["--stream", "cam", "--from", "900", "a bus"]).await, 1));
 
+    let streams = async |line: &[&str]| cli::streams::run(parse(&[line, &at].concat())).await.expect("no defect");
+    assert!(is(streams(&[]).await, 0));
+    assert!(is(streams(&["--json"]).await, 0));
+    // Nobody carries out orders here.
+    daemon.ordered.close();
+    assert!(is(streams(&["add", "yard", "rtsp://h/live", "--sample-every", "2s"]).await, 1));
+    assert!(is(streams(&["change", "yard", "rtsp://h/live", "--json"]).await, 1));
+    assert!(is(streams(&["remove", "yard"]).await, 1));
+
     daemon.bus.drain().await;
     assert!(is(search(&["--stream", "cam", "a bus"]).await, 69), "no daemon");
+    assert!(is(streams(&[]).await, 69), "no daemon");
     drop(server);
     assert!(is(ask(&["How many people?"]).await, 69), "no server");
     assert!(is(ask(&["--prefix", "a..b", "How many people?"]).await, 64), "no such prefix");
