@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 
-use groundedvqa::bus::wire::{StateEvent, StreamInfo};
+use groundedvqa::bus::wire::{EventState, StateEvent, StreamInfo};
 use groundedvqa::bus::{Client, Config, Events};
 use groundedvqa::domain::{StreamId, StreamState};
 use groundedvqa::secret::Secret;
@@ -98,7 +98,7 @@ impl Site {
     pub(crate) async fn until_all(&mut self, due: &[(&str, StreamState)]) -> Vec<StateEvent> {
         let mut told: Vec<StateEvent> = Vec::new();
         let is_told = |told: &[StateEvent], (stream, state): &(&str, StreamState)| {
-            told.iter().any(|event| event.stream.as_str() == *stream && event.state == *state)
+            told.iter().any(|event| event.stream.as_str() == *stream && event.state == EventState::Stream(*state))
         };
         let heard = timeout(PATIENCE, async {
             while !due.iter().all(|due| is_told(&told, due)) {
