@@ -22,6 +22,7 @@ use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
 use groundedvqa::narrate::{self, Board, Deps, Reconnect, StreamPolicy, Watching};
 use groundedvqa::seams::{Captioner, DraftRequest, Drafter, Embedder, Judge, ModelError, Models, Pair};
+use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
 use groundedvqa::video::{self, StreamConfig};
@@ -187,7 +188,9 @@ fn watch(args: &Args, deps: &Deps) -> Result<Vec<Watching>, Box<dyn std::error::
     for number in 0..args.streams {
         let (stream, settings, stop) = (StreamId::new(format!("cam-{number}"))?, settings.clone(), deps.stop.clone());
         let reconnect = Reconnect::default();
-        let policy = StreamPolicy { kind: StreamKind::Live, identity: None, sample_every: every, reconnect };
+        // Every sample is captioned: what is measured is watching, not a still picture.
+        let sight = Settings::plain();
+        let policy = StreamPolicy { kind: StreamKind::Live, identity: None, sample_every: every, sight, reconnect };
         let name = stream.clone();
         let open = move |origin| video::open(&name, &settings, origin, &stop);
         watching.push(narrate::watch(stream, open, deps.clone(), policy));
