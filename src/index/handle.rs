@@ -136,7 +136,7 @@ impl Index {
         self.read(Snapshot::added).await
     }
 
-    /// Forgets a stream of which no moment is stored; one that has moments stays. Returns what is left of it.
+    /// Forgets a stream of which nothing was noted; one that has moments, or was blind, stays. Returns what is left of it.
     pub async fn forget_unseen(&self, stream: &StreamId) -> Result<Option<StreamRecord>, IndexError> {
         let stream = stream.clone();
         self.write(|reply| Operation::ForgetUnseen { stream, reply }).await

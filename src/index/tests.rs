@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use super::*;
-use crate::domain::{Caption, Embedding, Fingerprint, Moment, MomentId, NewMoment};
+use crate::domain::{BlindSpan, Blindness, Caption, Embedding, Fingerprint, Moment, MomentId, NewMoment};
 
 pub(super) fn metrics() -> Metrics {
     let registry = prometheus::Registry::new();
@@ -301,15 +301,19 @@ async fn what_streams_were_added_with_is_there_after_reopening() {
 }
 
 #[tokio::test]
-async fn only_a_stream_without_moments_is_forgotten() {
-    let index = memory(&["seen", "unseen"]).await;
+async fn only_a_stream_of_which_nothing_was_noted_is_forgotten() {
+    let index = memory(&["blind", "seen", "unseen"]).await;
     index.append(moment("seen", 5.0, 0.1)).await.expect("appends");
+    let (from, wall) = (seconds(1.0), WallTime::now());
+    let dark = BlindSpan { stream: stream("blind"), from, until: from, wall, why: Blindness::Black };
+    index.blind(dark).await.expect("notes");
+    assert!(index.forget_unseen(&stream("blind")).await.expect("writes").is_some());
     let left = index.forget_unseen(&stream("seen")).await.expect("writes").expect("stays");
     assert_eq!(left.moments, 1);
     assert_eq!(index.forget_unseen(&stream("unseen")).await.expect("writes"), None);
     assert_eq!(index.forget_unseen(&stream("never")).await.expect("writes"), None);
     let names: Vec<_> = index.streams().await.expect("reads").into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, [stream("seen")]);
+    assert_eq!(names, [stream("blind"), stream("seen")]);
     // The next one gets the number that is free again, and shares nothing with the others.
     index.register(&stream("next"), StreamKind::Live, None).await.expect("registers");
     index.append(moment("next", 1.0, 0.2)).await.expect("appends");

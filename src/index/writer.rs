@@ -280,10 +280,10 @@ fn set_added(tables: &mut Tables<'_>, stream: &StreamId, settings: Option<&[u8]>
     Ok(())
 }
 
-/// Its number may be given again: nothing refers to it.
+/// The number of a stream of which nothing at all was noted may be given again: nothing refers to it.
 fn forget_unseen(tables: &mut Tables<'_>, stream: &StreamId) -> Result<Option<StreamRecord>, IndexError> {
     let record = find(tables, stream)?.map(|(_, record)| record);
-    if record.as_ref().is_some_and(|record| record.moments == 0) {
+    if record.as_ref().is_some_and(|record| record.last.is_none()) {
         tables.streams.remove(stream.as_str())?;
         return Ok(None);
     }
