@@ -52,7 +52,7 @@ enum Command {
     /// Find moments by meaning.
     Search(search::SearchArgs),
     /// List the streams of a daemon, or add, change and remove some.
-    Streams(streams::StreamsArgs),
+    Streams(Box<streams::StreamsArgs>),
     /// Fetch, verify or list the model files.
     Models(models::Args),
     /// Measure how true the verdicts are, on claims of known truth.
@@ -93,7 +93,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Verify(args) => block_on(verify::run(args)),
         Command::Search(args) => block_on(search::run(args)),
         Command::Eval(args) => block_on(eval::run(args)),
-        Command::Streams(args) => block_on(streams::run(args)),
+        Command::Streams(args) => block_on(streams::run(*args)),
         Command::Demo(args) => block_on(demo::run(args)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     let outcome = runtime.block_on(async {
         let stop = Stop::new();
         signals(stop.clone())?;
-        app::run(path.to_path_buf(), config, hangups()?, stop).await
+        Box::pin(app::run(path.to_path_buf(), config, hangups()?, stop)).await
     });
     // What still blocks was given its time: models that are being loaded would be waited for without a bound.
     runtime.shutdown_background();

@@ -78,12 +78,11 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
         let mut source = (self.open)(self.origin)?;
         while let Some(frame) = source.next_frame()? {
             let arrived = Instant::now();
-            match lived {
-                Some((_, last)) => *last = arrived,
-                None => {
-                    *lived = Some((arrived, arrived));
-                    self.teller.state(StreamState::Up, "");
-                }
+            if let Some((_, last)) = lived {
+                *last = arrived;
+            } else {
+                *lived = Some((arrived, arrived));
+                self.teller.state(StreamState::Up, "");
             }
             self.teller.frame(&frame);
             if self.origin.after.is_some_and(|after| frame.at <= after) {
