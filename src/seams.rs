@@ -90,9 +90,15 @@ pub struct Origin {
 
 /// One life of a stream: from opened to ended or broken. Opened by `video::open`; dropping it closes the source.
 pub trait FrameSource: Send {
-    /// Waits for the next sampled frame; `None` is the end of a file. One frame a sampling slot at most, and in between
-    /// those that show a sudden change, if that was asked for; later ones only, their own times untouched. Returns `Stopped` soon after the end was asked for.
+    /// Waits for the next sampled frame; `None` is the end of a file, be it a file that is played as a camera. One frame a
+    /// sampling slot at most, and in between those that show a sudden change, if that was asked for; later ones only,
+    /// their own times untouched. Returns `Stopped` soon after the end was asked for.
     fn next_frame(&mut self) -> Result<Option<Frame>, SourceError>;
+
+    /// What a reader should know of a source that gives frames, such as trouble with its recording; empty if nothing.
+    fn remark(&self) -> String {
+        String::new()
+    }
 }
 
 /// Why there is no evidence frame.

@@ -82,6 +82,7 @@ fn the_commented_default_holds_every_key() {
         ("config/mod.rs", "Daemon"),
         ("video/stream.rs", "Raw"),
         ("sight/mod.rs", "Config"),
+        ("video/archive/config.rs", "Config"),
         ("narrate/backoff.rs", "Reconnect"),
         ("models/mod.rs", "Config"),
         ("engine/mod.rs", "Config"),

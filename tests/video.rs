@@ -1,5 +1,7 @@
 //! Video on real clips, generated ones, and a live camera in another process.
 
+#[path = "video/archive.rs"]
+mod archive;
 mod common;
 #[path = "common/fakes.rs"]
 mod fakes;
@@ -11,3 +13,5 @@ mod live;
 mod make;
 #[path = "video/sight.rs"]
 mod sight;
+#[path = "video/sources.rs"]
+mod sources;

@@ -180,6 +180,8 @@ fn look(shot: Shot, caption: Option<Result<Caption, String>>) -> Look {
     let evidence = |caption| Evidence {
         citation: Citation { stream: frame.stream, at: frame.at },
         wall: frame.wall,
+        clock: frame.clock,
+        precision: frame.precision,
         neighbour: 0,
         caption,
         jpeg,

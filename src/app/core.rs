@@ -16,7 +16,7 @@ use crate::models;
 use crate::narrate::{self, Board, Deps, Reconnect, StreamPolicy, Watching};
 use crate::stop::Stop;
 use crate::telemetry::{Pulse, Queues, Stages};
-use crate::video;
+use crate::video::{self, Video};
 
 /// The parts that the daemon and the one-process mode share. Cheap to clone.
 #[derive(Clone)]
@@ -36,6 +36,8 @@ pub struct Core {
     narrate: narrate::Metrics,
     reconnect: Reconnect,
     events: mpsc::Sender<Event>,
+    /// What the streams share: the archive.
+    pub(super) video: Video,
 }
 
 impl Core {
@@ -49,7 +51,7 @@ impl Core {
     ) -> anyhow::Result<(Self, EngineThread)> {
         let stages = Stages::register(registry)?.watched_by(pulse);
         let queues = Queues::register(registry)?;
-        video::init()?;
+        let video = Video::start(&config.archive, registry)?;
         let metrics = engine::Metrics { stages: stages.clone(), queues: queues.clone() };
         let (engine, thread) = start_engine(config.models, config.engine, metrics).await?;
         let metrics = index::Metrics::register(registry, stages.clone(), queues)?;
@@ -58,7 +60,7 @@ impl Core {
         let (known, mut configured) = (Streams::default(), BTreeMap::new());
         for (stream, settings) in config.streams {
             let prepared = streams::prepare(&stream, settings, config.daemon.sample_every.0, &index).await?;
-            known.set(stream.clone(), prepared.entry(&stream));
+            known.set(stream.clone(), prepared.entry(&stream, &video));
             configured.insert(stream, prepared);
         }
         let metrics = answer::Metrics::register(registry, stages)?;
@@ -66,7 +68,7 @@ impl Core {
         let answerer = Answerer::new(e, i, k, events.clone(), to_jpeg, config.answer, metrics);
         let narrate = narrate::Metrics::register(registry)?;
         let (board, reconnect) = (Board::new(), config.reconnect);
-        Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events }, thread))
+        Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events, video }, thread))
     }
 
     /// Begins to watch every configured stream until `stop`.
@@ -76,7 +78,7 @@ impl Core {
 
     /// Makes a stream known to the answering flow as it is now, and begins to watch it until `stop`.
     pub(super) fn watch_prepared(&self, stream: &StreamId, prepared: &Prepared, stop: &Stop) -> Watching {
-        self.known.set(stream.clone(), prepared.entry(stream));
+        self.known.set(stream.clone(), prepared.entry(stream, &self.video));
         let deps = self.deps(stop);
         match &prepared.source {
             Err(obstacle) => narrate::refuse(stream.clone(), prepared.kind, &obstacle.to_string(), deps),
@@ -89,7 +91,8 @@ impl Core {
                     reconnect: self.reconnect.clone(),
                 };
                 let (name, settings, stop) = (stream.clone(), source.settings.clone(), stop.clone());
-                narrate::watch(stream.clone(), move |origin| video::open(&name, &settings, origin, &stop), deps, policy)
+                let video = self.video.clone();
+                narrate::watch(stream.clone(), move |origin| video.open(&name, &settings, origin, &stop), deps, policy)
             }
         }
     }

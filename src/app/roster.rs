@@ -286,7 +286,9 @@ impl Roster {
     async fn remember(&self) -> Result<(), IndexError> {
         for (stream, record) in self.core.index.streams().await? {
             if record.moments > 0 && !self.watched.contains_key(&stream) {
-                let entry = streams::former(&stream, &record, self.sample_every(None), &self.core.index).await?;
+                let entry =
+                    streams::former(&stream, &record, self.sample_every(None), &self.core.index, &self.core.video)
+                        .await?;
                 self.core.known.set(stream.clone(), entry);
                 narrate::remember(&stream, record.kind, record.moments, &self.core.board);
             }

@@ -7,7 +7,7 @@ use crate::answer::StreamEntry;
 use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime, Window};
 use crate::index::{Index, IndexError, Scope, StreamRecord};
 use crate::seams::{EvidenceError, EvidenceSource};
-use crate::video::{self, StreamConfig};
+use crate::video::{StreamConfig, Video};
 
 /// A stream that is to be watched.
 #[derive(Clone)]
@@ -78,9 +78,9 @@ impl Prepared {
     }
 
     /// What the answering flow knows of the stream.
-    pub(super) fn entry(&self, stream: &StreamId) -> StreamEntry {
+    pub(super) fn entry(&self, stream: &StreamId, video: &Video) -> StreamEntry {
         let evidence: Arc<dyn EvidenceSource> = match &self.source {
-            Ok(source) => Arc::from(video::evidence(stream, &source.settings, source.epoch)),
+            Ok(source) => Arc::from(video.evidence(stream, &source.settings, source.epoch)),
             Err(obstacle) => {
                 Arc::new(Withheld { stream: stream.clone(), kind: self.kind, reason: obstacle.to_string() })
             }
@@ -95,13 +95,15 @@ pub(super) async fn former(
     record: &StreamRecord,
     sample_every: Duration,
     index: &Index,
+    video: &Video,
 ) -> Result<StreamEntry, IndexError> {
     let kind = record.kind;
-    // A file may have been given a time of day of its own: its moments tell.
+    // A file may have been given a time of day of its own: its moments tell. Recordings are found by the epoch.
     let scope = Scope { streams: vec![stream.clone()], window: Window::ALL };
     let first = index.moments(scope, 1, false).await?.into_iter().next();
-    let beginning = first.and_then(|moment| before(moment.wall, moment.at)).unwrap_or(record.epoch);
-    let evidence = video::former_evidence(stream, kind, record.identity.as_deref(), beginning);
+    let beginning = first.filter(|_| kind == StreamKind::File).and_then(|moment| before(moment.wall, moment.at));
+    let beginning = beginning.unwrap_or(record.epoch);
+    let evidence = video.former_evidence(stream, kind, record.identity.as_deref(), beginning);
     let reason = "the stream is not watched any more, and nothing tells where its source was".to_owned();
     let evidence = evidence.map_or_else(|| Arc::new(Withheld { stream: stream.clone(), kind, reason }) as _, Arc::from);
     Ok(StreamEntry { kind, sample_every, evidence })

@@ -74,6 +74,8 @@ impl Context<'_> {
             omitted: self.omitted(evidence),
             timestamp: evidence.citation.at,
             wall: evidence.wall,
+            clock: evidence.clock,
+            precision_s: evidence.precision.as_secs_f64(),
             neighbour: evidence.neighbour,
             caption: evidence.caption.as_str().to_owned(),
             premise: trial.premise.clone(),
@@ -124,18 +126,25 @@ pub(super) fn caption(moment: &Moment) -> wire::CaptionEvent {
     }
 }
 
+/// Where a picture comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'a> {
+    pub(super) stream: &'a domain::StreamId,
+    pub(super) at: domain::StreamTime,
+    pub(super) wall: domain::WallTime,
+    pub(super) clock: domain::Clock,
+    pub(super) precision: std::time::Duration,
+}
+
 /// Identity of a picture.
-pub(super) fn picture_headers(
-    stream: &domain::StreamId,
-    at: domain::StreamTime,
-    wall: domain::WallTime,
-    sha256: &domain::Sha256,
-) -> Vec<(&'static str, String)> {
+pub(super) fn picture_headers(origin: &Origin<'_>, sha256: &domain::Sha256) -> Vec<(&'static str, String)> {
     vec![
         (header::CONTENT_TYPE, "image/jpeg".to_owned()),
-        (header::STREAM, stream.to_string()),
-        (header::TIMESTAMP, at.seconds().to_string()),
-        (header::WALL, wall.to_string()),
+        (header::STREAM, origin.stream.to_string()),
+        (header::TIMESTAMP, origin.at.seconds().to_string()),
+        (header::WALL, origin.wall.to_string()),
+        (header::CLOCK, origin.clock.as_str().to_owned()),
+        (header::PRECISION, origin.precision.as_secs_f64().to_string()),
         (header::SHA256, sha256.to_string()),
     ]
 }

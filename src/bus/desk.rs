@@ -97,7 +97,9 @@ impl Desk {
     async fn frame(&self, stream: StreamId, request: wire::FrameRequest) -> Result<Reply, Refusal> {
         let found = self.answerer.frame(Citation { stream, at: request.timestamp }).await?;
         let frame = &found.frame;
-        let headers = convert::picture_headers(&frame.stream, frame.at, frame.wall, &found.sha256);
+        let (stream, at, wall) = (&frame.stream, frame.at, frame.wall);
+        let origin = convert::Origin { stream, at, wall, clock: frame.clock, precision: frame.precision };
+        let headers = convert::picture_headers(&origin, &found.sha256);
         Ok(Reply { headers, payload: bytes::Bytes::from_owner(found.jpeg) })
     }
 

@@ -185,8 +185,14 @@ impl Packer {
         {
             if context.omitted(evidence).is_none() {
                 let stream = &evidence.citation.stream;
-                let mut headers =
-                    convert::picture_headers(stream, evidence.citation.at, evidence.wall, &evidence.sha256);
+                let origin = convert::Origin {
+                    stream,
+                    at: evidence.citation.at,
+                    wall: evidence.wall,
+                    clock: evidence.clock,
+                    precision: evidence.precision,
+                };
+                let mut headers = convert::picture_headers(&origin, &evidence.sha256);
                 headers.push((header::VERDICT, verdict.id.to_string()));
                 headers.push((header::TRIAL, trial.to_string()));
                 headers.push((header::MSG_ID, format!("{}-{trial}", verdict.id)));

@@ -62,7 +62,8 @@ fn settings(file: &Path, every: Span, models: &Path, folder: &Path) -> anyhow::R
     // A path that looks like an address is still a path.
     let file = std::path::absolute(file)?;
     let document = format!(
-        "[daemon]\nsample_every = \"{every}\"\n[streams.{STREAM}]\nurl = {}\n[models]\ndir = {}\n[index]\npath = {}\n",
+        "[daemon]\nsample_every = \"{every}\"\n[streams.{STREAM}]\nurl = {}\n[models]\ndir = {}\n[index]\npath = {}\n\
+         [archive]\nenabled = false\n",
         quoted(&file)?,
         quoted(models)?,
         quoted(&folder.join("index.redb"))?,

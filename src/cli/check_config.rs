@@ -20,5 +20,8 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     }
     writeln!(out, "  models in {}", config.models.dir.display())?;
     writeln!(out, "  index at {}", config.index.path.display())?;
+    if config.archive.enabled {
+        writeln!(out, "  archive in {}", config.archive.dir.display())?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -200,6 +200,8 @@ mod tests {
         assert_eq!(shown.telemetry, default.telemetry);
         let path = default.index.path.clone();
         assert_eq!(crate::index::Config { path, ..shown.index }, default.index);
+        let dir = default.archive.dir.clone();
+        assert_eq!(crate::video::ArchiveConfig { dir, ..shown.archive }, default.archive);
         assert_eq!(shown.daemon.grace, default.daemon.grace);
         let bus = |config: &Config| format!("{:?}", config.bus);
         assert_eq!(bus(&shown), bus(&default));

@@ -35,6 +35,8 @@ pub struct Config {
     pub daemon: Daemon,
     /// What is watched, by stream id.
     pub streams: BTreeMap<StreamId, video::StreamConfig>,
+    /// What is recorded of live streams, and for how long.
+    pub archive: video::ArchiveConfig,
     /// When a source that broke off is opened again.
     pub reconnect: narrate::Reconnect,
     /// Which models, and where their files are.

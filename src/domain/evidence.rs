@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caption, Citation, WallTime};
+use super::{Caption, Citation, Clock, WallTime};
 
 /// A SHA-256 digest in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,6 +39,10 @@ pub struct Evidence {
     pub citation: Citation,
     /// The frame's time of day.
     pub wall: WallTime,
+    /// Whose time of day that is.
+    pub clock: Clock,
+    /// How far off the frame's times may be, to either side.
+    pub precision: Duration,
     /// How many samples away from the cited frame: -1, 0 or 1.
     pub neighbour: i8,
     /// The blind caption.

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use super::{StreamId, StreamTime, WallTime};
 
@@ -61,6 +64,29 @@ impl fmt::Debug for Picture {
     }
 }
 
+/// The clock that a frame's time of day was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The media time of a file, counted from the beginning that the file is said to have.
+    Media,
+    /// The camera's own clock, as its RTCP sender reports tell it.
+    SenderReport,
+    /// This machine's clock when the picture arrived.
+    Arrival,
+}
+
+impl Clock {
+    /// The name used in messages and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Media => "media",
+            Self::SenderReport => "sender_report",
+            Self::Arrival => "arrival",
+        }
+    }
+}
+
 /// One sampled picture of a stream with both of its times. Never relabelled: `at` and `wall` belong to this picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
@@ -70,6 +96,10 @@ pub struct Frame {
     pub at: StreamTime,
     /// When it was taken, by the time of day.
     pub wall: WallTime,
+    /// Whose time of day that is.
+    pub clock: Clock,
+    /// How far from the truth its times may be, to either side: at least half the time for which it is on display.
+    pub precision: Duration,
     /// What it shows.
     pub picture: Picture,
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::domain::{Frame, Picture, StreamId, StreamTime, WallTime};
+use crate::domain::{Clock, Frame, Picture, StreamId, StreamTime, WallTime};
 use crate::engine::fakes::picture;
 use crate::seams::{FrameSource, Origin, SourceError};
 use crate::stop::Stop;
@@ -77,6 +77,13 @@ impl FrameSource for Script {
 impl Script {
     fn frame(&self, second: u8, picture: Picture) -> Frame {
         let after = Duration::from_secs(second.into());
-        Frame { stream: self.stream.clone(), at: StreamTime::ZERO + after, wall: self.epoch.plus(after), picture }
+        Frame {
+            stream: self.stream.clone(),
+            at: StreamTime::ZERO + after,
+            wall: self.epoch.plus(after),
+            clock: Clock::Media,
+            precision: Duration::from_millis(20),
+            picture,
+        }
     }
 }

@@ -48,7 +48,8 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
             let mut lived = Lived::None;
             let error = match self.run_once(&mut lived) {
                 Ok(Ending::Unwanted) | Err(SourceError::Stopped) => return,
-                Ok(Ending::File) if self.kind == StreamKind::File => {
+                // A live source that had frames and ends without an error was a file behind an address.
+                Ok(Ending::File) if self.kind == StreamKind::File || lived.is_some() => {
                     // Fails only if the task has ended, which has told why.
                     let _ = self.queue.blocking_send(Item::End);
                     return;
@@ -78,12 +79,9 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
         let mut source = (self.open)(self.origin)?;
         while let Some(frame) = source.next_frame()? {
             let arrived = Instant::now();
-            if let Some((_, last)) = lived {
-                *last = arrived;
-            } else {
-                *lived = Some((arrived, arrived));
-                self.teller.state(StreamState::Up, "");
-            }
+            let first = lived.map_or(arrived, |(first, _)| first);
+            *lived = Some((first, arrived));
+            self.teller.state(StreamState::Up, &source.remark());
             self.teller.frame(&frame);
             if self.origin.after.is_some_and(|after| frame.at <= after) {
                 self.teller.dropped(DropReason::Late);

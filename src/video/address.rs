@@ -53,8 +53,8 @@ pub enum AddressError {
         "the scheme {0:?} is not supported: use a path, file://, rtsp://, rtsps://, http://, https://, v4l2:// or test://"
     )]
     Scheme(String),
-    /// A pipeline description instead of an address.
-    #[error("a GStreamer launch fragment is not supported by this version: give an address")]
+    /// A pipeline description instead of an address, without leave.
+    #[error("a GStreamer launch fragment can do whatever this process may: allow it with allow_launch = true")]
     Fragment,
     /// Something is missing or malformed.
     #[error("the {scheme} url is malformed: {reason}")]
@@ -79,6 +79,8 @@ pub(super) enum Address {
     Device(PathBuf),
     /// A drawn pattern.
     Test(Pattern),
+    /// A description of elements whose last one gives video; it may hold anything, also passwords.
+    Launch(Secret),
 }
 
 /// A pattern drawn by GStreamer: of a given length (a file) or without end (live).
@@ -101,13 +103,18 @@ pub(super) type UserInfo = Option<(String, Secret)>;
 
 impl Address {
     /// Splits `text` into an address and the credentials that stood in it.
-    pub(super) fn parse(text: &str) -> Result<(Self, UserInfo), AddressError> {
+    /// Pipeline descriptions are taken only if `allow_launch`.
+    pub(super) fn parse(text: &str, allow_launch: bool) -> Result<(Self, UserInfo), AddressError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(AddressError::Empty);
         }
         if text.contains(" ! ") {
-            return Err(AddressError::Fragment);
+            return if allow_launch {
+                Ok((Self::Launch(Secret::new(text)), None))
+            } else {
+                Err(AddressError::Fragment)
+            };
         }
         let Some((scheme, rest)) = text.split_once("://") else {
             return Ok((Self::File(PathBuf::from(text)), None));
@@ -130,6 +137,7 @@ impl fmt::Display for Address {
             Self::Rtsp(location) | Self::Http(location) => f.write_str(&crate::secret::scrub(location)),
             Self::Device(path) => write!(f, "v4l2://{}", path.display()),
             Self::Test(pattern) => write!(f, "test://{}", pattern.name),
+            Self::Launch(_) => f.write_str("a launch fragment"),
         }
     }
 }
@@ -251,7 +259,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Address {
-        Address::parse(text).expect("is an address").0
+        Address::parse(text, false).expect("is an address").0
     }
 
     #[test]
@@ -292,7 +300,7 @@ mod tests {
             ("test://ball?duration=0s", "1 to 108000 frames"),
         ];
         for (text, part) in bad {
-            let error = Address::parse(text).expect_err(text).to_string();
+            let error = Address::parse(text, false).expect_err(text).to_string();
             assert!(error.contains(part), "{text:?}: {error}");
             assert!(!error.contains("secret"), "{error}");
         }
@@ -300,11 +308,12 @@ mod tests {
 
     #[test]
     fn credentials_leave_the_address() {
-        let (address, user) = Address::parse("rtsp://cam:p%40ss%2Fw%3Ard@10.0.0.1:554/live").expect("is an address");
+        let (address, user) =
+            Address::parse("rtsp://cam:p%40ss%2Fw%3Ard@10.0.0.1:554/live", false).expect("is an address");
         assert_eq!(address, Address::Rtsp("rtsp://10.0.0.1:554/live".to_owned()));
         let (name, password) = user.expect("has credentials");
         assert_eq!((name.as_str(), password.expose()), ("cam", "p@ss/w:rd"));
-        let (address, user) = Address::parse("http://cam:p@ss@h/x").expect("is an address");
+        let (address, user) = Address::parse("http://cam:p@ss@h/x", false).expect("is an address");
         assert_eq!(address.to_string(), "http://h/x");
         assert_eq!(user.expect("has credentials").1.expose(), "p@ss");
     }

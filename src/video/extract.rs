@@ -11,8 +11,9 @@ use super::file;
 use super::picture::ToPicture;
 use super::reach::{Candidate, Reach};
 use super::reader::{Decoded, Reader};
+use super::source::HALF_A_PICTURE;
 use super::stream::StreamConfig;
-use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime};
+use crate::domain::{Clock, Frame, StreamId, StreamKind, StreamTime, WallTime};
 use crate::seams::{EvidenceError, EvidenceSource};
 use crate::stop::Stop;
 
@@ -37,9 +38,10 @@ pub(super) struct Replay {
     patience: Duration,
 }
 
-/// Evidence of a live stream. The archive of recorded segments will stand here.
+/// Evidence of a live stream that is not recorded.
 pub(super) struct Unrecorded {
     stream: StreamId,
+    reason: &'static str,
 }
 
 /// Why there is no picture, before it is known where.
@@ -83,7 +85,8 @@ impl Replay {
             .convert(&found.frame.sample)
             .map_err(|reason| Miss::Fault(Fault::Undecodable(reason)))?;
         let wall = self.beginning.plus(found.at.saturating_since(StreamTime::ZERO));
-        Ok(Frame { stream: self.stream.clone(), at: found.at, wall, picture })
+        let precision = found.lasts.map_or(HALF_A_PICTURE, |lasts| lasts / 2);
+        Ok(Frame { stream: self.stream.clone(), at: found.at, wall, clock: Clock::Media, precision, picture })
     }
 
     /// A frame of another file is no evidence.
@@ -187,15 +190,14 @@ impl EvidenceSource for Replay {
 }
 
 impl Unrecorded {
-    pub(super) fn new(stream: &StreamId) -> Self {
-        Self { stream: stream.clone() }
+    pub(super) fn new(stream: &StreamId, reason: &'static str) -> Self {
+        Self { stream: stream.clone(), reason }
     }
 }
 
 impl EvidenceSource for Unrecorded {
     fn frame_at(&self, at: StreamTime) -> Result<Frame, EvidenceError> {
-        let reason = "live streams are not recorded by this version".to_owned();
-        Err(EvidenceError::NoFrame { stream: self.stream.clone(), at, reason })
+        Err(EvidenceError::NoFrame { stream: self.stream.clone(), at, reason: self.reason.to_owned() })
     }
 
     fn kind(&self) -> StreamKind {

@@ -126,8 +126,8 @@ pub(super) fn make(factory: &'static str) -> Result<gst::Element, Fault> {
 fn package_of(factory: &str) -> &'static str {
     match factory {
         "rtspsrc" | "rtph264depay" | "rtph265depay" | "rtpjpegdepay" | "v4l2src" => "gstreamer1.0-plugins-good",
-        "h264parse" | "h265parse" => "gstreamer1.0-plugins-bad",
-        "filesrc" | "capsfilter" | "fakesink" => "libgstreamer1.0-0",
+        "h264parse" | "h265parse" | "jpegparse" => "gstreamer1.0-plugins-bad",
+        "filesrc" | "capsfilter" | "fakesink" | "clocksync" => "libgstreamer1.0-0",
         _ => "gstreamer1.0-plugins-base",
     }
 }

@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
+use super::archive::{Codec, Unit};
+use super::clock::Stamp;
 use super::fault::Fault;
 use super::pipeline::Pipeline;
 use super::stream::StreamConfig;
+use super::tap::{Tap, stamp_of};
 use super::{file, wiring};
-use crate::domain::{StreamTime, WallTime};
+use crate::domain::StreamTime;
 use crate::stop::Stop;
 
 /// How long a pull waits before the stop and the bus are looked at.
@@ -24,6 +27,8 @@ pub(super) struct Decoded {
     pub(super) at: StreamTime,
     /// How long it says that it lasts.
     pub(super) lasts: Option<Duration>,
+    /// All its times, if it is live.
+    pub(super) stamp: Option<Stamp>,
     /// The picture in the decoder's format.
     pub(super) sample: gst::Sample,
 }
@@ -44,34 +49,43 @@ impl Reader {
     /// Opens a file and waits until its first picture is decoded; reading starts with [`Self::play`].
     pub(super) fn open_file(config: &StreamConfig, stop: &Stop, patience: Duration) -> Result<Self, Fault> {
         file::check(&config.address)?;
-        // The epoch only stamps live pictures.
-        let pipeline = wiring::build(config, WallTime::now())?;
-        let mut reader = Self { pipeline, live: false, pulled: false, first: None, untimed: 0 };
+        let mut reader = Self::new(wiring::build(config, None)?, false);
         reader.pipeline.set_state(gst::State::Paused)?;
+        reader.preroll(stop, patience)
+    }
+
+    /// Decodes recorded pictures, which carry their stream times; reading starts with [`Self::play`].
+    pub(super) fn open_units(codec: &Codec, units: &[Unit], stop: &Stop, patience: Duration) -> Result<Self, Fault> {
+        let (pipeline, source) = wiring::build_replay(codec)?;
+        let mut reader = Self::new(pipeline, false);
+        reader.pipeline.set_state(gst::State::Paused)?;
+        wiring::feed(&source, units)?;
+        reader.preroll(stop, patience)
+    }
+
+    fn preroll(mut self, stop: &Stop, patience: Duration) -> Result<Self, Fault> {
         let poll = poll_time();
         let prerolled = |reader: &mut Self| reader.pipeline.sink().try_pull_preroll(poll).map(|_| ());
-        match reader.wait(stop, patience, prerolled) {
-            Ok(Some(())) => Ok(reader),
+        match self.wait(stop, patience, prerolled) {
+            Ok(Some(())) => Ok(self),
             Ok(None) => Err(Fault::Undecodable("it ends before its first picture".to_owned())),
-            Err(fault) => Err(reader.stuck(fault)),
+            Err(fault) => Err(self.stuck(fault)),
         }
     }
 
     /// Opens a live source and waits for its first picture.
-    pub(super) fn open_live(
-        config: &StreamConfig,
-        epoch: WallTime,
-        stop: &Stop,
-        patience: Duration,
-    ) -> Result<Self, Fault> {
-        let pipeline = wiring::build(config, epoch)?;
-        let mut reader = Self { pipeline, live: true, pulled: false, first: None, untimed: 0 };
+    pub(super) fn open_live(config: &StreamConfig, tap: &Tap, stop: &Stop, patience: Duration) -> Result<Self, Fault> {
+        let mut reader = Self::new(wiring::build(config, Some(tap))?, true);
         reader.pipeline.set_state(gst::State::Playing)?;
         reader.first = reader.pull(stop, patience)?;
         if reader.first.is_none() {
             return Err(Fault::Access("it ended before its first picture".to_owned()));
         }
         Ok(reader)
+    }
+
+    fn new(pipeline: Pipeline, live: bool) -> Self {
+        Self { pipeline, live, pulled: false, first: None, untimed: 0 }
     }
 
     /// Factory names of what was plugged: demuxer, parser, decoder.
@@ -180,10 +194,11 @@ fn poll_time() -> gst::ClockTime {
 
 fn timed(sample: gst::Sample) -> Option<Decoded> {
     let buffer = sample.buffer()?;
-    let at = wiring::arrival(buffer).or_else(|| {
+    let stamp = stamp_of(buffer);
+    let at = stamp.map(|stamp| stamp.at).or_else(|| {
         let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
         segment.to_stream_time(buffer.pts()?).map(|time| StreamTime::from_nanos(time.nseconds()))
     })?;
     let lasts = buffer.duration().map(Into::into);
-    Some(Decoded { at, lasts, sample })
+    Some(Decoded { at, lasts, stamp, sample })
 }

@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use super::Video;
+use super::archive::Feed;
+use super::clock::LiveClock;
 use super::fault::Fault;
 use super::file;
+use super::gate::Gate;
 use super::glance::glance;
 use super::picture::ToPicture;
 use super::reader::{Decoded, Reader};
 use super::sampler::Sampler;
 use super::stream::StreamConfig;
-use crate::domain::{Frame, StreamId, StreamTime, WallTime};
-use crate::seams::Origin;
-use crate::seams::{FrameSource, SourceError};
+use super::tap::Tap;
+use crate::domain::{Clock, Frame, StreamId, StreamTime, WallTime};
+use crate::seams::{FrameSource, Origin, SourceError};
 use crate::sight::Extra;
 use crate::stop::Stop;
 
@@ -34,13 +38,21 @@ struct Sampling {
     patience: Duration,
     /// The last picture seen, kept or not.
     seen: Option<StreamTime>,
+    /// Whether its end is no loss if it has a length.
+    may_end: bool,
 }
 
 /// A file or finite pattern: every picture is decoded, the sampled ones are converted, the consumer is waited for.
 pub(super) struct FileSource(Sampling);
 
-/// A source without end: the newest picture when the consumer is ready, stamped with its arrival.
-pub(super) struct LiveSource(Sampling);
+/// A source without end: the newest picture when the consumer is ready, stamped with its arrival, and recorded.
+pub(super) struct LiveSource {
+    sampling: Sampling,
+    tap: Tap,
+}
+
+/// Half of how long a picture lasts that does not say so.
+pub(super) const HALF_A_PICTURE: Duration = Duration::from_millis(20);
 
 impl FileSource {
     /// Opens at the first slot after `origin.after`.
@@ -64,18 +76,30 @@ impl FileSource {
 }
 
 impl LiveSource {
-    /// Connects and waits for the first picture.
+    /// Connects and waits for the first picture. Pictures are recorded if `video` says so.
     pub(super) fn open(
         stream: &StreamId,
         config: &StreamConfig,
         origin: &Origin,
         stop: &Stop,
+        video: Option<&Video>,
     ) -> Result<Self, SourceError> {
-        let reader = Reader::open_live(config, origin.epoch, stop, config.stall_timeout)
+        let clock = LiveClock::new(origin.epoch, WallTime::now(), origin.after);
+        let tap = Tap::new(stream, clock, Gate::new(config.decode, origin.sample_every));
+        if let Some(video) = video {
+            tap.serve(feed(video, stream, config, origin.epoch), video.metrics.clocks(stream));
+        }
+        let reader = Reader::open_live(config, &tap, stop, config.stall_timeout)
             .map_err(|fault| fault.of_live().into_source_error(stream))?;
         let sampler = Sampler::new(origin.sample_every, origin.after);
-        Ok(Self(Sampling::new(stream, config, reader, sampler, origin.epoch, stop)))
+        Ok(Self { sampling: Sampling::new(stream, config, reader, sampler, origin.epoch, stop), tap })
     }
+}
+
+/// Where the pictures of a stream are recorded; a stream that cannot be is watched all the same.
+fn feed(video: &Video, stream: &StreamId, config: &StreamConfig, epoch: WallTime) -> Option<Feed> {
+    let archive = video.archive.as_ref().filter(|_| config.record && config.is_encoded())?;
+    archive.feed(stream, epoch).inspect_err(|error| tracing::error!(%stream, %error, "the stream is not recorded")).ok()
 }
 
 impl Sampling {
@@ -97,6 +121,7 @@ impl Sampling {
             stop: stop.clone(),
             patience: config.stall_timeout,
             seen: None,
+            may_end: config.may_end(),
         }
     }
 
@@ -129,8 +154,14 @@ impl Sampling {
             .to_picture
             .convert(&decoded.sample)
             .map_err(|reason| SourceError::Unusable { stream: self.stream.clone(), reason })?;
+        let stream = self.stream.clone();
+        if let Some(stamp) = decoded.stamp {
+            let (wall, clock, precision) = (stamp.wall, stamp.clock, stamp.precision);
+            return Ok(Frame { stream, at: stamp.at, wall, clock, precision, picture });
+        }
         let wall = self.beginning.plus(decoded.at.saturating_since(StreamTime::ZERO));
-        Ok(Frame { stream: self.stream.clone(), at: decoded.at, wall, picture })
+        let precision = decoded.lasts.map_or(HALF_A_PICTURE, |lasts| lasts / 2);
+        Ok(Frame { stream, at: decoded.at, wall, clock: Clock::Media, precision, picture })
     }
 
     /// The end of a file: normal, also if it comes early; a file whose pictures carry no times is of no use.
@@ -170,15 +201,20 @@ impl FrameSource for FileSource {
 
 impl FrameSource for LiveSource {
     fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
-        let source = &mut self.0;
+        let source = &mut self.sampling;
         let stream = source.stream.clone();
         match source.next_kept() {
             Ok(Some(decoded)) => source.frame(&decoded).map(Some),
+            Ok(None) if source.may_end && source.reader.duration().is_some() => Ok(None),
             Ok(None) => Err(SourceError::Lost { stream, reason: "the source ended".to_owned() }),
             Err(Fault::Access(reason) | Fault::Undecodable(reason) | Fault::Damaged(reason)) => {
                 Err(SourceError::Lost { stream, reason })
             }
             Err(fault) => Err(fault.into_source_error(&stream)),
         }
+    }
+
+    fn remark(&self) -> String {
+        self.tap.trouble().unwrap_or_default()
     }
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::address::{Address, AddressError};
 use super::file;
+use super::gate::Decode;
 use crate::config::{SecretFile, Span};
 use crate::domain::{StreamId, StreamKind, WallTime};
 use crate::seams::SourceError;
@@ -78,10 +79,22 @@ struct Raw {
     stall_timeout: Span,
     #[serde(default)]
     sight: sight::Config,
+    #[serde(default = "yes")]
+    record: bool,
+    #[serde(default)]
+    decode: Decode,
+    #[serde(default = "yes")]
+    tls_verify: bool,
+    #[serde(default)]
+    allow_launch: bool,
 }
 
 fn stall_timeout() -> Span {
     STALL_TIMEOUT
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One stream: where it comes from and how to watch it.
@@ -95,12 +108,19 @@ fn stall_timeout() -> Span {
 /// | `protocol` | `tcp` (default) or `udp` for rtsp |
 /// | `sight` | how pictures are looked at before they are captioned: see [`sight::Config`] |
 /// | `stall_timeout` | a source that sends nothing for so long is given up and opened again (default 10 s) |
+/// | `record` | whether a live stream is recorded in the archive (default true) |
+/// | `decode` | of live streams: `auto` (default), `keyframes`, `all`; see [`Decode`] |
+/// | `tls_verify` | whether certificates of rtsps and https are checked (default true) |
+/// | `allow_launch` | take a `url` that holds ` ! ` as a pipeline description whose last element gives video |
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct StreamConfig {
     pub(super) address: Address,
     pub(super) protocol: Protocol,
     pub(super) stall_timeout: Duration,
+    pub(super) record: bool,
+    pub(super) decode: Decode,
+    pub(super) tls_verify: bool,
     sample_every: Option<Duration>,
     user: Option<String>,
     password: Password,
@@ -119,7 +139,7 @@ impl TryFrom<Raw> for StreamConfig {
     type Error = StreamConfigError;
 
     fn try_from(raw: Raw) -> Result<Self, StreamConfigError> {
-        let (address, in_url) = Address::parse(raw.url.expose())?;
+        let (address, in_url) = Address::parse(raw.url.expose(), raw.allow_launch)?;
         let keys = raw.user.is_some() || raw.password.is_some() || raw.password_file.is_some();
         if in_url.is_some() && keys {
             return Err(StreamConfigError::TwoCredentials);
@@ -132,6 +152,9 @@ impl TryFrom<Raw> for StreamConfig {
             address,
             protocol: raw.protocol,
             stall_timeout: raw.stall_timeout.0,
+            record: raw.record,
+            decode: raw.decode,
+            tls_verify: raw.tls_verify,
             sample_every: raw.sample_every.map(|span| span.0),
             user,
             password,
@@ -170,6 +193,10 @@ impl StreamConfig {
             protocol: Protocol::default(),
             stall_timeout: STALL_TIMEOUT,
             sight: sight::Config::default(),
+            record: true,
+            decode: Decode::default(),
+            tls_verify: true,
+            allow_launch: false,
         })
     }
 
@@ -190,8 +217,20 @@ impl StreamConfig {
         match &self.address {
             Address::File(_) => StreamKind::File,
             Address::Test(pattern) if pattern.frames.is_some() => StreamKind::File,
-            Address::Test(_) | Address::Rtsp(_) | Address::Http(_) | Address::Device(_) => StreamKind::Live,
+            Address::Test(_) | Address::Rtsp(_) | Address::Http(_) | Address::Device(_) | Address::Launch(_) => {
+                StreamKind::Live
+            }
         }
+    }
+
+    /// Whether its pictures come encoded, so that they can be recorded as they are.
+    pub(super) fn is_encoded(&self) -> bool {
+        matches!(self.address, Address::Rtsp(_) | Address::Http(_))
+    }
+
+    /// Whether it may be a file although it counts as live.
+    pub(super) fn may_end(&self) -> bool {
+        matches!(self.address, Address::Http(_))
     }
 
     /// The interval of this stream, if it has one of its own.

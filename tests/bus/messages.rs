@@ -123,6 +123,7 @@ async fn every_request_has_its_reply() {
     let header = |name: &str| headers.get(name).map(ToString::to_string);
     assert_eq!(header("Content-Type").as_deref(), Some("image/jpeg"));
     assert_eq!(header("Gvqa-Timestamp").as_deref(), Some("5"));
+    assert_eq!((header("Gvqa-Clock").as_deref(), header("Gvqa-Precision").as_deref()), (Some("media"), Some("0.02")));
     assert_eq!(header("Gvqa-Sha256").as_deref(), Some(Sha256::of(picture(2).rgb()).as_str()));
 
     conforms("streams.request", &json!({}));

@@ -9,12 +9,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groundedvqa::domain::{
-    Caption, Claim, Embedding, Entailment, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamTime, WallTime,
+    Caption, Claim, Clock, Embedding, Entailment, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamTime,
+    WallTime,
 };
 use groundedvqa::seams::{
     Captioner, DraftRequest, Drafter, Embedder, EvidenceError, EvidenceSource, Judge, ModelError, Models, Pair,
 };
 use groundedvqa::stop::Stop;
+
+/// How far off the times of fake frames say that they may be.
+pub const PRECISION: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// What a fake was given, in order. Shared between the fake and the test.
 #[derive(Debug)]
@@ -255,7 +259,7 @@ impl EvidenceSource for FakeEvidence {
         match self.past.get(&at) {
             Some(Past::Shows(picture)) => {
                 let wall = self.epoch.plus(at.saturating_since(StreamTime::ZERO));
-                Ok(Frame { stream, at, wall, picture: picture.clone() })
+                Ok(Frame { stream, at, wall, clock: Clock::Media, precision: PRECISION, picture: picture.clone() })
             }
             Some(Past::Gap) => Err(missing("the stream was down")),
             Some(Past::Expired) => Err(EvidenceError::Expired { stream, at }),

@@ -70,17 +70,16 @@ pub(crate) fn temp_dir() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("gvqa-test-").tempdir().expect("a temporary directory can be made")
 }
 
-/// A live camera: `tests/common/rtsp_server.py` as a child on a port of the system's choice, killed on drop.
-pub(crate) struct RtspServer {
+/// A Python script of this directory as a child that prints an address; killed on drop.
+struct Server {
     child: Child,
     url: String,
 }
 
-impl RtspServer {
-    /// Starts the server with its command line arguments and waits until it listens.
-    pub(crate) fn start(arguments: &[&str]) -> Self {
+impl Server {
+    fn start(script: &str, arguments: &[&str]) -> Self {
         let mut child = Command::new("/usr/bin/python3")
-            .arg(root().join("tests/common/rtsp_server.py"))
+            .arg(root().join("tests/common").join(script))
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
@@ -88,10 +87,47 @@ impl RtspServer {
         let mut url = String::new();
         let stdout = child.stdout.take().expect("standard output is piped");
         BufReader::new(stdout).read_line(&mut url).expect("standard output can be read");
-        let url = url.trim().to_owned();
-        let server = Self { child, url };
-        assert!(server.url.starts_with("rtsp://"), "the RTSP server did not start: see its message above");
+        let server = Self { child, url: url.trim().to_owned() };
+        assert!(server.url.contains("://"), "{script} did not start: see its message above");
         server
+    }
+
+    fn kill(&mut self) {
+        // Failing means that it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Files and an MJPEG camera over HTTP: `tests/common/http_server.py`.
+pub(crate) struct HttpServer(Server);
+
+impl HttpServer {
+    /// Serves `dir`, with further command line arguments.
+    pub(crate) fn start(dir: &Path, arguments: &[&str]) -> Self {
+        let dir = dir.to_str().expect("is UTF-8");
+        Self(Server::start("http_server.py", &[&[dir], arguments].concat()))
+    }
+
+    /// `http://127.0.0.1:PORT/path`.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.0.url)
+    }
+}
+
+/// A live camera: `tests/common/rtsp_server.py` as a child on a port of the system's choice, killed on drop.
+pub(crate) struct RtspServer(Server);
+
+impl RtspServer {
+    /// Starts the server with its command line arguments and waits until it listens.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self(Server::start("rtsp_server.py", arguments))
     }
 
     /// A moving ball, 320x240 at 10 frames a second.
@@ -101,19 +137,17 @@ impl RtspServer {
 
     /// `rtsp://127.0.0.1:PORT/live`.
     pub(crate) fn url(&self) -> &str {
-        &self.url
+        &self.0.url
     }
 
     /// The port it listens on, to start another in its place.
     pub(crate) fn port(&self) -> &str {
-        self.url.rsplit(':').next().and_then(|tail| tail.split('/').next()).expect("the address has a port")
+        self.url().rsplit(':').next().and_then(|tail| tail.split('/').next()).expect("the address has a port")
     }
 
     /// `kill -9`: connections break, nothing is said.
     pub(crate) fn kill(&mut self) {
-        // Failing means that it has ended already, which is what is wanted.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.kill();
     }
 
     /// `SIGSTOP`: connections stay open and nothing is sent any more.
@@ -127,12 +161,7 @@ impl RtspServer {
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
-        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).expect("the child lives");
-    }
-}
-
-impl Drop for RtspServer {
-    fn drop(&mut self) {
-        self.kill();
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.0.child), signal)
+            .expect("the child lives");
     }
 }

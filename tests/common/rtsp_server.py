@@ -6,7 +6,8 @@ once a client can connect, and serves until it is killed.
 
     /usr/bin/python3 tests/common/rtsp_server.py --pattern ball --size 320x240 --fps 10
     /usr/bin/python3 tests/common/rtsp_server.py --file .cache/clips/bikes.mp4 --fps 15
-    /usr/bin/python3 tests/common/rtsp_server.py --pattern smpte --user cam --password 'p@ss/w:rd'
+    /usr/bin/python3 tests/common/rtsp_server.py --pattern smpte --user cam --password 'p@ss/w:rd' --digest
+    /usr/bin/python3 tests/common/rtsp_server.py --pattern smpte --tls certificate-and-key.pem --lose 20
 
 Needs (Debian 12, 1.22): python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-{base,good,bad,ugly} gstreamer1.0-libav
 """
@@ -18,18 +19,23 @@ import sys
 import gi
 
 gi.require_version("Gst", "1.0")
+gi.require_version("GstRtsp", "1.0")
 gi.require_version("GstRtspServer", "1.0")
-from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402
+from gi.repository import Gio, GLib, Gst, GstRtsp, GstRtspServer  # noqa: E402
 
 # Pictures cross from the looping clip to the clients' encoder through this named channel, so that a loop of the clip
 # is no discontinuity for a client and several clients see the same camera.
 CHANNEL = "camera"
 
 ENCODERS = {
-    "h264": "x264enc tune=zerolatency speed-preset=ultrafast key-int-max={fps} bitrate=2000 threads=1"
+    "h264": "x264enc tune=zerolatency speed-preset=ultrafast key-int-max={gop} bitrate=2000 threads=1"
     " ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1",
-    "h265": "x265enc tune=zerolatency speed-preset=ultrafast key-int-max={fps} bitrate=2000"
+    "h265": "x265enc tune=zerolatency speed-preset=ultrafast key-int-max={gop} bitrate=2000"
     " ! h265parse ! rtph265pay name=pay0 pt=96 config-interval=1",
+    # Key pictures that lean on the group before them, and pictures in another order than they are shown in.
+    "h264-open": "x264enc speed-preset=ultrafast key-int-max={gop} bframes=2 b-adapt=false"
+    " option-string=open-gop=1:scenecut=0:rc-lookahead=0:sync-lookahead=0 threads=1"
+    " ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1",
     "jpeg": "jpegenc quality=90 ! rtpjpegpay name=pay0 pt=26",
 }
 
@@ -42,8 +48,12 @@ def arguments():
     parser.add_argument("--size", default="640x360", help="WIDTHxHEIGHT of the stream, even numbers (default %(default)s)")
     parser.add_argument("--fps", type=int, default=15, help="frames a second (default %(default)s)")
     parser.add_argument("--codec", choices=sorted(ENCODERS), default="h264")
+    parser.add_argument("--gop", type=int, help="pictures from one key picture to the next (default: one second)")
     parser.add_argument("--user", help="ask for this user name (basic authentication)")
     parser.add_argument("--password", help="and this password")
+    parser.add_argument("--digest", action="store_true", help="ask by digest authentication instead")
+    parser.add_argument("--tls", metavar="PEM", help="speak TLS with this certificate and key")
+    parser.add_argument("--lose", type=int, metavar="N", help="lose every N-th packet")
     parser.add_argument("--port", default="0", help="0, the default, lets the system choose")
     args = parser.parse_args()
     if bool(args.user) != bool(args.password):
@@ -105,25 +115,52 @@ def build_server(args):
     server.set_address("127.0.0.1")
     server.set_service(args.port)
     factory = GstRtspServer.RTSPMediaFactory.new()
-    encoder = ENCODERS[args.codec].format(fps=args.fps)
+    encoder = ENCODERS[args.codec].format(gop=args.gop or args.fps)
     factory.set_launch(f"( {picture_source(args)} ! {encoder} )")
     factory.set_shared(True)
-    if args.user:
-        demand_password(server, factory, args.user, args.password)
+    if args.user or args.tls:
+        server.set_auth(authentication(args))
+        permit_viewers(factory)
+    if args.lose:
+        factory.connect("media-configure", lambda _factory, media: lose_packets(media, args.lose))
     server.get_mount_points().add_factory("/live", factory)
     return server
 
 
-def demand_password(server, factory, user, password):
+def authentication(args):
+    auth = GstRtspServer.RTSPAuth.new()
+    if args.tls:
+        auth.set_tls_certificate(Gio.TlsCertificate.new_from_file(args.tls))
     token = GstRtspServer.RTSPToken.new()
     token.set_string("media.factory.role", "viewer")
-    auth = GstRtspServer.RTSPAuth.new()
-    auth.add_basic(GstRtspServer.RTSPAuth.make_basic(user, password), token)
-    server.set_auth(auth)
+    if not args.user:
+        auth.set_default_token(token)
+    elif args.digest:
+        auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
+        auth.add_digest(args.user, args.password, token)
+    else:
+        auth.add_basic(GstRtspServer.RTSPAuth.make_basic(args.user, args.password), token)
+    return auth
+
+
+def permit_viewers(factory):
     permissions = GstRtspServer.RTSPPermissions.new()
     permissions.add_permission_for_role("viewer", "media.factory.access", True)
     permissions.add_permission_for_role("viewer", "media.factory.construct", True)
     factory.set_permissions(permissions)
+
+
+def lose_packets(media, every):
+    """Drops packets, or lists of packets, on their way to the clients."""
+    passed = 0
+
+    def pass_or_drop(_pad, _info):
+        nonlocal passed
+        passed += 1
+        return Gst.PadProbeReturn.DROP if passed % every == 0 else Gst.PadProbeReturn.OK
+
+    pad = media.get_element().get_by_name("pay0").get_static_pad("src")
+    pad.add_probe(Gst.PadProbeType.BUFFER | Gst.PadProbeType.BUFFER_LIST, pass_or_drop)
 
 
 def main():
@@ -138,7 +175,8 @@ def main():
         GLib.unix_signal_add(GLib.PRIORITY_HIGH, sign, loop.quit)
 
     def ready():
-        print(f"rtsp://127.0.0.1:{server.get_bound_port()}/live", flush=True)
+        scheme = "rtsps" if args.tls else "rtsp"
+        print(f"{scheme}://127.0.0.1:{server.get_bound_port()}/live", flush=True)
         return GLib.SOURCE_REMOVE
 
     clip = Clip(args.file, ready) if args.file else None

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use groundedvqa::domain::{
-    Caption, Claim, Embedding, Entailment, Event, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamState,
-    StreamTime,
+    Caption, Claim, Clock, Embedding, Entailment, Event, Fingerprint, Frame, Picture, StreamId, StreamKind,
+    StreamState, StreamTime,
 };
 use groundedvqa::engine::Engine;
 use groundedvqa::index::Index;
@@ -190,7 +190,14 @@ impl FrameSource for Synthetic {
         self.next += 1;
         let at = StreamTime::ZERO + into;
         let picture = tag(self.name, at);
-        Ok(Some(Frame { stream: stream(self.name), at, wall: self.origin.epoch.plus(into), picture }))
+        Ok(Some(Frame {
+            stream: stream(self.name),
+            at,
+            wall: self.origin.epoch.plus(into),
+            clock: Clock::Media,
+            precision: Duration::from_millis(20),
+            picture,
+        }))
     }
 }
 

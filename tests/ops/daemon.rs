@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, ExitStatus};
 
-use crate::common::{clips, models_dir, temp_dir};
+use crate::common::{RtspServer, clips, models_dir, temp_dir};
 use crate::nats::NatsServer;
 use crate::process::{PATIENCE, Process, eventually, get};
 use crate::{run, text};
@@ -19,15 +19,16 @@ pub(crate) struct Daemon {
     address: SocketAddr,
     notified: UnixDatagram,
     nats: NatsServer,
+    _camera: RtspServer,
     _dir: tempfile::TempDir,
 }
 
 impl Daemon {
-    /// Watches a clip to its end and a live test picture without end.
+    /// Watches a clip to its end and a camera without end.
     pub(crate) fn start() -> Self {
-        let (nats, dir) = (NatsServer::start(), temp_dir());
+        let (nats, camera, dir) = (NatsServer::start(), RtspServer::ball(), temp_dir());
         let config = dir.path().join("groundedvqa.toml");
-        fs::write(&config, configuration(&nats, dir.path())).expect("writable");
+        fs::write(&config, configuration(&nats, &camera, dir.path())).expect("writable");
         let socket = dir.path().join("notify");
         let notified = UnixDatagram::bind(&socket).expect("a socket in an own directory");
         notified.set_read_timeout(Some(PATIENCE)).expect("a timeout above zero");
@@ -35,7 +36,7 @@ impl Daemon {
         command.arg("run").arg("--config").arg(&config).env("NOTIFY_SOCKET", &socket);
         command.env("WATCHDOG_USEC", WATCHDOG_MICROSECONDS.to_string());
         let (process, address) = Process::start(&mut command, served_at);
-        Self { process, address, notified, nats, _dir: dir }
+        Self { process, address, notified, nats, _camera: camera, _dir: dir }
     }
 
     /// Where /metrics is.
@@ -82,15 +83,18 @@ impl Daemon {
     }
 }
 
-fn configuration(nats: &NatsServer, dir: &std::path::Path) -> String {
+fn configuration(nats: &NatsServer, camera: &RtspServer, dir: &std::path::Path) -> String {
     format!(
         "[streams.walk]\nurl = {:?}\nsample_every = \"20s\"\n\
-         [streams.ball]\nurl = \"test://ball?size=320x240&fps=5\"\nsample_every = \"1s\"\n\
+         [streams.ball]\nurl = {:?}\nsample_every = \"1s\"\n\
+         [archive]\ndir = {:?}\nsegment = \"1s\"\nmin_free = 0\n\
          [models]\ndir = {:?}\ndrafter = \"extractive\"\n\
          [index]\npath = {:?}\n\
          [bus]\nurl = {:?}\n\
          [telemetry]\nlisten = \"127.0.0.1:0\"\nlog_format = \"json\"\n",
         clips::vtest(),
+        camera.url(),
+        dir.join("archive"),
         models_dir(),
         dir.join("index.redb"),
         nats.url(),

@@ -52,10 +52,12 @@ impl Site {
     pub(crate) fn configure(&self, streams: &str, bus: &str) {
         let text = format!(
             "{streams}\n{RECONNECT}\
-             [models]\ndir = {:?}\ndrafter = \"extractive\"\n[index]\npath = {:?}\n[bus]\nurl = {:?}\n{bus}\n\
+             [models]\ndir = {:?}\ndrafter = \"extractive\"\n[index]\npath = {:?}\n\
+             [archive]\ndir = {:?}\nmin_free = 0\n[bus]\nurl = {:?}\n{bus}\n\
              [telemetry]\nlisten = \"127.0.0.1:0\"\nlog_format = \"json\"\nlog_level = \"debug,groundedvqa=trace\"\n",
             models_dir(),
             self.path("index.redb"),
+            self.path("archive"),
             self.nats.url(),
         );
         self.write("groundedvqa.toml", &text);

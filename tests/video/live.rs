@@ -4,13 +4,13 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use groundedvqa::domain::{Frame, StreamKind, StreamTime};
+use groundedvqa::domain::{Clock, Frame, StreamKind, StreamTime};
 use groundedvqa::seams::{EvidenceError, FrameSource, SourceError};
 use groundedvqa::stop::Stop;
 use groundedvqa::video::{self, StreamConfig};
 
 use crate::common::{RtspServer, clips};
-use crate::make::{at, epoch, evidence, open, origin, stream};
+use crate::make::{self, at, epoch, evidence, open, origin, stream};
 
 const TENTH: Duration = Duration::from_millis(100);
 const HOUR: Duration = Duration::from_hours(1);
@@ -49,7 +49,15 @@ fn is_live(config: &StreamConfig, size: (u32, u32)) {
     let frames = [next(&mut source), next(&mut source), next(&mut source)];
     for frame in &frames {
         assert_eq!((frame.picture.width(), frame.picture.height()), size);
-        assert_eq!(frame.wall, epoch().plus(frame.at.saturating_since(StreamTime::ZERO)));
+        let counted = epoch().plus(frame.at.saturating_since(StreamTime::ZERO));
+        let off = (frame.wall.seconds() - counted.seconds()).abs();
+        match frame.clock {
+            Clock::Arrival => assert_eq!(frame.wall, counted),
+            // The server runs on the clock of this machine, which may be busy.
+            Clock::SenderReport => assert!(off < 10.0, "{off} s apart"),
+            Clock::Media => panic!("a live frame has no media clock"),
+        }
+        assert!(frame.precision >= Duration::from_millis(50), "{:?}", frame.precision);
     }
     let slots = frames.each_ref().map(|frame| frame.at.nanos() / TENTH.as_nanos() as u64);
     assert!(slots[0] < slots[1] && slots[1] < slots[2], "{slots:?}");
@@ -92,12 +100,16 @@ fn a_pattern_without_end_is_live() {
 }
 
 #[test]
-fn a_live_stream_is_not_recorded_yet() {
+fn a_stream_that_is_not_recorded_says_why() {
     let evidence = evidence(&camera("test://ball"));
     assert_eq!(evidence.kind(), StreamKind::Live);
     let error = evidence.frame_at(at(1.0)).expect_err("is not recorded");
     assert!(matches!(&error, EvidenceError::NoFrame { .. }), "{error}");
-    assert!(error.to_string().contains("not recorded by this version"), "{error}");
+    assert!(error.to_string().contains("do not come encoded"), "{error}");
+    let error = make::evidence(&camera("rtsp://h/live")).frame_at(at(1.0)).expect_err("is not recorded");
+    assert!(error.to_string().contains("archive.enabled"), "{error}");
+    let error = make::evidence(&from_toml("url = \"rtsp://h/live\"\nrecord = false")).frame_at(at(1.0));
+    assert!(error.expect_err("is not recorded").to_string().contains("record = false"));
 }
 
 #[test]
@@ -185,8 +197,6 @@ fn nobody_listening_and_no_such_path_are_told() {
     }
     let server = RtspServer::ball();
     let error = refusal(&camera(&server.url().replace("/live", "/other")));
-    assert!(matches!(&error, SourceError::Open { .. }), "{error}");
-    let error = refusal(&camera("v4l2:///dev/video99"));
     assert!(matches!(&error, SourceError::Open { .. }), "{error}");
 }
 

@@ -8,9 +8,10 @@ use groundedvqa::domain::{Frame, StreamId, StreamTime, WallTime};
 use groundedvqa::seams::Origin;
 use groundedvqa::seams::{EvidenceSource, FrameSource, SourceError};
 use groundedvqa::stop::Stop;
-use groundedvqa::video::{self, StreamConfig};
+use groundedvqa::video::{self, StreamConfig, Video};
 use gstreamer as gst;
 use gstreamer::prelude::*;
+use prometheus::Registry;
 
 /// Ten seconds of a moving ball, as a launch fragment; the codec follows.
 const BALL: &str =
@@ -87,6 +88,24 @@ pub(crate) fn open(
 pub(crate) fn evidence(config: &StreamConfig) -> Box<dyn EvidenceSource> {
     video::init().expect("GStreamer starts");
     video::evidence(&stream(), config, epoch())
+}
+
+/// An archive in `dir` with short segments; `more` is added to its section.
+pub(crate) fn video(dir: &Path, more: &str) -> (Video, Registry) {
+    let text = format!("dir = {:?}\nsegment = \"1s\"\nmin_free = 0\n{more}", dir.join("archive"));
+    let registry = Registry::new();
+    let video = Video::start(&toml::from_str(&text).expect("is a section"), &registry).expect("the archive opens");
+    (video, registry)
+}
+
+/// A counter or gauge with a label of that value.
+pub(crate) fn metric(registry: &Registry, name: &str, label: &str) -> f64 {
+    let families = registry.gather();
+    let of_name =
+        families.iter().filter(|family| family.name() == name).flat_map(prometheus::proto::MetricFamily::get_metric);
+    let has_label = |metric: &&prometheus::proto::Metric| metric.get_label().iter().any(|pair| pair.value() == label);
+    let metric = of_name.into_iter().find(has_label).unwrap_or_else(|| panic!("no {name} of {label}"));
+    metric.get_counter().get_value() + metric.get_gauge().get_value()
 }
 
 /// Every sampled frame to the end.

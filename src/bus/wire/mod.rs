@@ -37,6 +37,10 @@ pub mod header {
     pub const TIMESTAMP: &str = "Gvqa-Timestamp";
     /// Time of day of the picture, RFC 3339.
     pub const WALL: &str = "Gvqa-Wall";
+    /// Whose time of day that is: `media`, `sender_report` or `arrival`.
+    pub const CLOCK: &str = "Gvqa-Clock";
+    /// How many seconds the times may be off, to either side.
+    pub const PRECISION: &str = "Gvqa-Precision";
     /// SHA-256 of the payload, in hexadecimal.
     pub const SHA256: &str = "Gvqa-Sha256";
     /// Always `image/jpeg` for pictures and `application/json` for the rest.

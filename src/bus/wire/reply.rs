@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::V1;
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
-    Blindness, Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState,
-    StreamTime, VerdictId, WallTime,
+    Blindness, Clock, Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind,
+    StreamState, StreamTime, VerdictId, WallTime,
 };
 
 /// The reply to `ask`.
@@ -152,6 +152,10 @@ pub struct Evidence {
     /// Time of day of the frame.
     #[schemars(with = "Rfc3339")]
     pub wall: WallTime,
+    /// Whose time of day that is.
+    pub clock: Clock,
+    /// How many seconds the times of the frame may be off, to either side.
+    pub precision_s: f64,
     /// How many samples away from the cited frame: -1, 0 or 1.
     pub neighbour: i8,
     /// What a captioner that knew nothing of the claim said.

@@ -72,6 +72,7 @@ impl Settings {
             "# Written by `groundedvqa demo`; every run writes it anew.\n\
              [bus]\nurl = {nats}\n\n\
              [index]\npath = {index}\n\n\
+             [archive]\ndir = {archive}\nmin_free = 0\n\n\
              [models]\ndir = {models}\n\n\
              [telemetry]\nlisten = {telemetry}\n\n\
              [streams.vtest]\nurl = {vtest}\nsample_every = \"5s\"\n\n\
@@ -79,6 +80,7 @@ impl Settings {
              [streams.camera]\nurl = {camera}\nsample_every = \"2s\"\n",
             nats = quoted(&nats),
             index = path(&self.out.join("memory.redb")),
+            archive = path(&self.out.join("archive")),
             models = path(&self.models),
             telemetry = quoted(&self.telemetry),
             vtest = path(&self.vtest),
@@ -112,6 +114,7 @@ mod tests {
         let text = settings.text("nats://127.0.0.1:2", "rtsp://127.0.0.1:3/live");
         let config = config::parse(&text, &settings.config(), std::iter::empty()).expect("a valid configuration");
         assert_eq!(config.index.path, settings.out.join("memory.redb"));
+        assert_eq!(config.archive.dir, settings.out.join("archive"));
         let streams: Vec<_> = config.streams.keys().map(|stream| stream.as_str().to_owned()).collect();
         assert_eq!(streams, ["bikes", "camera", "vtest"]);
         for question in super::super::script::QUESTIONS {

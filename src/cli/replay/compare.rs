@@ -164,7 +164,7 @@ fn are_near(was: Option<Entailment>, is: Option<Entailment>) -> bool {
 mod tests {
     use super::*;
     use crate::bus::wire::{Models, V1};
-    use crate::domain::{Design, Sha256, StreamId, VerdictId, WallTime};
+    use crate::domain::{Clock, Design, Sha256, StreamId, VerdictId, WallTime};
 
     fn evidence(seconds: u64) -> Evidence {
         Evidence {
@@ -174,6 +174,8 @@ mod tests {
             omitted: None,
             timestamp: StreamTime::from_nanos(seconds * 1_000_000_000),
             wall: WallTime::now(),
+            clock: Clock::Media,
+            precision_s: 0.02,
             neighbour: 0,
             caption: "There is a car.".into(),
             premise: Some("There is a car.".into()),

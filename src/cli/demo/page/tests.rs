@@ -6,7 +6,7 @@ use super::super::script::{Claim, Question, Truth};
 use super::*;
 use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, Trial, V1, Verdict};
 use crate::domain::{
-    Design, Entailment, Fingerprint, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
+    Clock, Design, Entailment, Fingerprint, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
     VerdictId, WallTime,
 };
 
@@ -32,6 +32,8 @@ fn verdict(reason: Reason, claim: &str) -> Verdict {
         omitted: None,
         timestamp: at,
         wall: WallTime::now(),
+        clock: Clock::Media,
+        precision_s: 0.02,
         neighbour: 0,
         caption: format!("There is a car. {HOSTILE}"),
         premise: Some("There is a car.".into()),

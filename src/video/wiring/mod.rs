@@ -1,11 +1,20 @@
 //! From an address to a pipeline in `Null`: which elements, with which properties, linked how.
 //!
-//! Addresses, paths and credentials are set as properties; no text of a user is ever parsed as a pipeline. Only video is
-//! decoded; everything else ends in a fakesink, undecoded. The recording archive will tee off between parser and
-//! decoder of [`rtsp`].
+//! Addresses, paths and credentials are set as properties; no text of a user is parsed as a pipeline unless the
+//! configuration says so. Only video is decoded; everything else ends in a fakesink, undecoded. Encoded live pictures
+//! pass a [`Tap`] between parser and decoder, where they are stamped, recorded, and let through.
+//!
+//! decodebin takes the decoder with the highest rank of those that are there and can: a hardware decoder, where its
+//! driver is (`GST_PLUGIN_FEATURE_RANK` overrides the ranks).
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+mod replay;
+mod rtsp;
+mod web;
+
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use gstreamer as gst;
 use gstreamer::glib;
@@ -13,30 +22,24 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::address::{Address, Pattern};
-use super::clock::LiveClock;
 use super::fault::{Fault, make};
 use super::pipeline::{NO_VIDEO, Pipeline, Plugged};
-use super::stream::{Protocol, StreamConfig};
-use crate::domain::{StreamKind, StreamTime, WallTime};
+use super::stream::StreamConfig;
+use super::tap::Tap;
 
-/// Milliseconds that rtspsrc waits for packets that are out of order.
-const RTSP_LATENCY_MS: u32 = 200;
-/// Marks the arrival time on a buffer; see [`arrival`].
-const ARRIVAL_CAPS: &str = "timestamp/x-gvqa-stream-time";
+pub(super) use replay::{build_replay, feed};
 
-/// Builds the pipeline of a stream. Live pictures are stamped with the stream time of their arrival, counted from `epoch`.
-pub(super) fn build(config: &StreamConfig, epoch: WallTime) -> Result<Pipeline, Fault> {
+/// Builds the pipeline of a stream; a live one has a tap.
+pub(super) fn build(config: &StreamConfig, tap: Option<&Tap>) -> Result<Pipeline, Fault> {
     let pipeline = gst::Pipeline::new();
-    let live = config.kind() == StreamKind::Live;
-    let sink = picture_sink(live);
+    let sink = picture_sink(tap.is_some());
     add(&pipeline, [sink.upcast_ref()])?;
     let plugged = Plugged::default();
-    if live {
-        stamp_arrivals(&sink, LiveClock::new(epoch, WallTime::now()));
-    } else {
-        remember_plugged(&pipeline, &plugged);
+    match (tap, sink.static_pad("sink")) {
+        (Some(tap), Some(pad)) => tap.pictures(&pad),
+        _ => remember_plugged(&pipeline, &plugged),
     }
-    let ends = Ends { pipeline: pipeline.downgrade(), sink: sink.downgrade() };
+    let ends = Ends::new(&pipeline, &sink, tap);
     match &config.address {
         Address::File(path) => {
             let source = make("filesrc")?;
@@ -44,23 +47,21 @@ pub(super) fn build(config: &StreamConfig, epoch: WallTime) -> Result<Pipeline, 
             decode(&pipeline, &source, ends)?;
         }
         Address::Device(path) => {
+            check_device(path)?;
             let source = make("v4l2src")?;
             source.set_property("device", path.display().to_string());
             decode(&pipeline, &source, ends)?;
         }
-        Address::Rtsp(location) => rtsp(&pipeline, location, config, ends)?,
-        Address::Http(location) => http(&pipeline, location, config, ends)?,
+        Address::Rtsp(location) => rtsp::plug(&pipeline, location, config, ends)?,
+        Address::Http(location) => web::plug(&pipeline, location, config, ends)?,
+        Address::Launch(description) => {
+            let bin = gst::parse::bin_from_description(description.expose(), true)
+                .map_err(|error| Fault::Undecodable(format!("the launch fragment cannot be built: {error}")))?;
+            decode(&pipeline, bin.upcast_ref(), ends)?;
+        }
         Address::Test(pattern) => test_pattern(&pipeline, pattern, &sink)?,
     }
     Pipeline::new(pipeline, sink, plugged)
-}
-
-/// The stream time at which a live picture arrived.
-pub(super) fn arrival(buffer: &gst::BufferRef) -> Option<StreamTime> {
-    buffer
-        .iter_meta::<gst::ReferenceTimestampMeta>()
-        .find(|meta| meta.reference().structure(0).is_some_and(|s| s.name() == ARRIVAL_CAPS))
-        .map(|meta| StreamTime::from_nanos(meta.timestamp().nseconds()))
 }
 
 /// What callbacks need of the pipeline, without keeping it alive.
@@ -68,6 +69,30 @@ pub(super) fn arrival(buffer: &gst::BufferRef) -> Option<StreamTime> {
 struct Ends {
     pipeline: glib::WeakRef<gst::Pipeline>,
     sink: glib::WeakRef<gst_app::AppSink>,
+    tap: Option<Tap>,
+    /// Whether a pad was taken for the video of the stream.
+    taken: Arc<AtomicBool>,
+}
+
+impl Ends {
+    fn new(pipeline: &gst::Pipeline, sink: &gst_app::AppSink, tap: Option<&Tap>) -> Self {
+        Self { pipeline: pipeline.downgrade(), sink: sink.downgrade(), tap: tap.cloned(), taken: Arc::default() }
+    }
+
+    /// Whether nothing was taken yet; then it is now.
+    fn take(&self) -> bool {
+        !self.taken.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// Says what is missing before the element says it less clearly.
+fn check_device(path: &Path) -> Result<(), Fault> {
+    let shown = path.display();
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.file_type().is_char_device() => Ok(()),
+        Ok(_) => Err(Fault::Access(format!("{shown} is not a capture device"))),
+        Err(error) => Err(Fault::Access(format!("there is no capture device {shown} ({error}): is it connected?"))),
+    }
 }
 
 /// Live: the newest picture only. File: two, and the decoder waits.
@@ -82,21 +107,6 @@ fn picture_sink(live: bool) -> gst_app::AppSink {
         .build();
     sink.set_property("wait-on-eos", false);
     sink
-}
-
-fn stamp_arrivals(sink: &gst_app::AppSink, clock: LiveClock) {
-    let (clock, opened) = (Mutex::new(clock), Instant::now());
-    let caps = gst::Caps::new_empty_simple(ARRIVAL_CAPS);
-    let Some(pad) = sink.static_pad("sink") else { return };
-    pad.add_probe(gst::PadProbeType::BUFFER, move |_, info| {
-        if let Some(buffer) = info.buffer_mut() {
-            let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = clock.stamp(WallTime::now(), opened.elapsed());
-            let time = gst::ClockTime::from_nseconds(at.nanos());
-            gst::ReferenceTimestampMeta::add(buffer.make_mut(), &caps, time, gst::ClockTime::NONE);
-        }
-        gst::PadProbeReturn::Ok
-    });
 }
 
 fn remember_plugged(pipeline: &gst::Pipeline, plugged: &Plugged) {
@@ -174,63 +184,37 @@ fn expect_video(ends: &Ends) {
     }
 }
 
-/// `rtspsrc ! depayloader ! parser ! decodebin`, video to the sink. Other media are not even set up.
-fn rtsp(pipeline: &gst::Pipeline, location: &str, config: &StreamConfig, ends: Ends) -> Result<(), Fault> {
-    let source = make("rtspsrc")?;
-    source.set_property("location", location);
-    source.set_property("latency", RTSP_LATENCY_MS);
-    source.set_property_from_str("protocols", protocols(config.protocol));
-    log_in(&source, config, "user-id", "user-pw")?;
-    source.connect("select-stream", false, |arguments| {
-        let caps = arguments.get(2).and_then(|value| value.get::<gst::Caps>().ok());
-        Some(caps.is_some_and(|caps| rtp_field(&caps, "media").as_deref() == Some("video")).to_value())
-    });
-    add(pipeline, [&source])?;
-    let no_more = ends.clone();
-    source.connect_pad_added(move |_, pad| {
-        if let Err(fault) = take_rtp(&ends, pad) {
-            refuse(&ends, &fault.reason());
-        }
-    });
-    source.connect_no_more_pads(move |source| {
-        // The decoder behind a pad is linked later; without a pad there is nothing to wait for.
-        if source.src_pads().is_empty() {
-            expect_video(&no_more);
-        }
-    });
-    Ok(())
-}
-
-fn protocols(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Tcp => "tcp",
-        Protocol::Udp => "udp",
-    }
-}
-
-fn rtp_field(caps: &gst::Caps, field: &str) -> Option<String> {
-    caps.structure(0)?.get::<String>(field).ok()
-}
-
-/// Runs in the streaming thread: plugs what turns RTP packets into pictures.
-fn take_rtp(ends: &Ends, pad: &gst::Pad) -> Result<(), Fault> {
-    let Some(pipeline) = ends.pipeline.upgrade() else { return Ok(()) };
-    let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
-    let encoding = rtp_field(&caps, "encoding-name").unwrap_or_default();
-    let mut chain = match encoding.as_str() {
-        "H264" => vec![make("rtph264depay")?, make("h264parse")?],
-        "H265" => vec![make("rtph265depay")?, make("h265parse")?],
-        "JPEG" => vec![make("rtpjpegdepay")?],
-        // decodebin knows the rest.
+/// What turns encoded pictures into whole ones with their lengths, as files keep them; nothing for what needs no parser.
+fn parsers(caps_name: &str) -> Result<Vec<gst::Element>, Fault> {
+    Ok(match caps_name {
+        "video/x-h264" => vec![make("h264parse")?, units(caps_name, "avc")?],
+        "video/x-h265" => vec![make("h265parse")?, units(caps_name, "hvc1")?],
+        // Finds the size, which HTTP does not tell.
+        "image/jpeg" => vec![make("jpegparse")?],
         _ => Vec::new(),
-    };
+    })
+}
+
+fn units(name: &str, format: &str) -> Result<gst::Element, Fault> {
+    let filter = make("capsfilter")?;
+    let caps = gst::Caps::builder(name).field("stream-format", format).field("alignment", "au").build();
+    filter.set_property("caps", &caps);
+    Ok(filter)
+}
+
+/// Runs in the streaming thread: plugs `chain` and a decoder behind `pad`. What leaves the chain passes the tap.
+fn plug_behind(ends: &Ends, pad: &gst::Pad, mut chain: Vec<gst::Element>) -> Result<(), Fault> {
+    let Some(pipeline) = ends.pipeline.upgrade() else { return Ok(()) };
+    if let (Some(tap), Some(pad)) = (&ends.tap, chain.last().and_then(|last| last.static_pad("src"))) {
+        tap.encoded(&pad);
+    }
     chain.push(decoder("decodebin", ends.clone())?);
     add(&pipeline, &chain)?;
     for pair in chain.windows(2) {
         link(&pair[0], &pair[1])?;
     }
     let entry = chain[0].static_pad("sink").ok_or_else(|| Fault::Undecodable("no entry".to_owned()))?;
-    pad.link(&entry).map_err(|error| Fault::Undecodable(format!("{encoding}: {error}")))?;
+    pad.link(&entry).map_err(|error| Fault::Undecodable(error.to_string()))?;
     // From the sink upwards, so that no element hands on to one that still sleeps.
     for element in chain.iter().rev() {
         element.sync_state_with_parent().map_err(|error| Fault::Undecodable(error.to_string()))?;
@@ -244,31 +228,6 @@ fn refuse(ends: &Ends, reason: &str) {
         let message = gst::message::Error::builder(gst::CoreError::Pad, reason).src(&pipeline).build();
         let _ = pipeline.post_message(message);
     }
-}
-
-/// `uridecodebin`, video to the sink.
-fn http(pipeline: &gst::Pipeline, location: &str, config: &StreamConfig, ends: Ends) -> Result<(), Fault> {
-    let decoder = decoder("uridecodebin", ends)?;
-    decoder.set_property("uri", location);
-    let login = config.credentials().map_err(Fault::Access)?;
-    decoder.connect("source-setup", false, move |arguments| {
-        let source = arguments.get(1).and_then(|value| value.get::<gst::Element>().ok())?;
-        let (user, password) = login.as_ref()?;
-        if source.find_property("user-id").is_some() && source.find_property("user-pw").is_some() {
-            source.set_property("user-id", user);
-            source.set_property("user-pw", password.expose());
-        }
-        None
-    });
-    add(pipeline, [&decoder])
-}
-
-fn log_in(source: &gst::Element, config: &StreamConfig, user: &str, password: &str) -> Result<(), Fault> {
-    if let Some((name, secret)) = config.credentials().map_err(Fault::Access)? {
-        source.set_property(user, name);
-        source.set_property(password, secret.expose());
-    }
-    Ok(())
 }
 
 /// `videotestsrc ! capsfilter`, the same pictures at every run if it has an end.
