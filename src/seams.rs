@@ -179,6 +179,11 @@ pub enum ModelError {
 pub trait Captioner: Send {
     /// One caption a picture, in order.
     fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError>;
+    /// The only things it ever names, if they are few; `None` if it may name anything. That nothing else was seen is no
+    /// finding.
+    fn vocabulary(&self) -> Option<Vec<String>> {
+        None
+    }
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;
 }

@@ -25,6 +25,8 @@ pub struct Config {
     pub max_text: usize,
     /// How many sampled frames away from the cited one evidence may lie: 0 or 1.
     pub neighbours: u8,
+    /// Part of a window, 0 to 1, that must have been seen before the absence of something is concluded.
+    pub coverage_floor: f64,
     /// Requests worked on at once; one more is refused as busy.
     pub in_flight: usize,
     /// Evidence frames extracted at once.
@@ -47,6 +49,7 @@ impl Default for Config {
             max_verify: 32,
             max_text: 2000,
             neighbours: 1,
+            coverage_floor: 0.9,
             in_flight: 16,
             extractions: 2,
             extract_timeout: Span(Duration::from_secs(10)),
@@ -76,6 +79,7 @@ impl Config {
             ("max_verify", (1..=1000).contains(&self.max_verify), "must be between 1 and 1000"),
             ("max_text", self.max_text >= 1, "must be at least 1"),
             ("neighbours", self.neighbours <= 1, "must be 0 or 1"),
+            ("coverage_floor", (0.0..=1.0).contains(&self.coverage_floor), "must be between 0 and 1"),
             ("in_flight", (1..=10_000).contains(&self.in_flight), "must be between 1 and 10000"),
             ("extractions", (1..=64).contains(&self.extractions), "must be between 1 and 64"),
             ("extract_timeout", !self.extract_timeout.0.is_zero(), "must be longer than 0s"),

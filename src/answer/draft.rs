@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::hypothesis::strip_times;
+use super::survey::denies;
 use crate::domain::{Claim, Moment};
 
 /// Why a drafted claim was dropped.
@@ -19,11 +20,13 @@ pub(super) enum Dropped {
     Duplicate,
     /// It exceeds the number of claims asked for.
     Surplus,
+    /// It says that something is not there, of a window of which all moments were read.
+    Absence,
 }
 
 impl Dropped {
     /// Every reason.
-    pub(super) const ALL: [Self; 4] = [Self::Unretrieved, Self::Empty, Self::Duplicate, Self::Surplus];
+    pub(super) const ALL: [Self; 5] = [Self::Unretrieved, Self::Empty, Self::Duplicate, Self::Surplus, Self::Absence];
 
     /// The label value.
     pub(super) fn as_str(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Dropped {
             Self::Empty => "empty",
             Self::Duplicate => "duplicate",
             Self::Surplus => "surplus",
+            Self::Absence => "absence",
         }
     }
 }
@@ -42,8 +46,13 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// The claims that may be checked, in order, and the others with why.
-pub(super) fn admit(drafted: Vec<Claim>, retrieved: &[Moment], max: usize) -> (Vec<Claim>, Vec<(Claim, Dropped)>) {
+/// The claims that may be checked, in order, and the others with why. With `surveyed`, absence is not for claims to say.
+pub(super) fn admit(
+    drafted: Vec<Claim>,
+    retrieved: &[Moment],
+    max: usize,
+    surveyed: bool,
+) -> (Vec<Claim>, Vec<(Claim, Dropped)>) {
     let citable: HashSet<_> = retrieved.iter().map(|moment| (&moment.stream, moment.at)).collect();
     let mut seen = HashSet::new();
     let (mut admitted, mut dropped) = (Vec::new(), Vec::new());
@@ -53,6 +62,8 @@ pub(super) fn admit(drafted: Vec<Claim>, retrieved: &[Moment], max: usize) -> (V
             Some(Dropped::Unretrieved)
         } else if said.is_empty() {
             Some(Dropped::Empty)
+        } else if surveyed && denies(&said) {
+            Some(Dropped::Absence)
         } else if admitted.len() == max {
             Some(Dropped::Surplus)
         } else if !seen.insert((said, claim.citation.clone())) {
@@ -106,7 +117,7 @@ mod tests {
         ];
         let claims =
             drafted.iter().map(|(text, citation, _)| Claim { text: (*text).into(), citation: citation.clone() });
-        let (admitted, dropped) = admit(claims.collect(), &retrieved, 2);
+        let (admitted, dropped) = admit(claims.collect(), &retrieved, 2, false);
         let due = |keep: bool| drafted.iter().filter(move |row| row.2.is_none() == keep).map(|row| row.0);
         assert_eq!(admitted.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), due(true).collect::<Vec<_>>());
         let why: Vec<_> = dropped.iter().map(|(claim, why)| (claim.text.as_str(), Some(*why))).collect();
@@ -117,8 +128,16 @@ mod tests {
     fn a_citation_of_another_stream_is_not_retrieved() {
         let other = Citation { stream: StreamId::new("door").expect("a token"), ..at(5.0) };
         let (admitted, dropped) =
-            admit(vec![Claim { text: "There is a car.".into(), citation: other }], &[moment(5.0)], 4);
+            admit(vec![Claim { text: "There is a car.".into(), citation: other }], &[moment(5.0)], 4, false);
         assert!(admitted.is_empty());
         assert_eq!(dropped[0].1, Dropped::Unretrieved);
+    }
+
+    #[test]
+    fn one_frame_does_not_show_an_absence() {
+        let drafted =
+            ["No people are visible.", "There is a car."].map(|text| Claim { text: text.into(), citation: at(5.0) });
+        let admitted = |surveyed| admit(drafted.to_vec(), &[moment(5.0)], 4, surveyed).0.len();
+        assert_eq!([admitted(false), admitted(true)], [2, 1]);
     }
 }

@@ -7,17 +7,13 @@ use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
 
 use super::config::Config;
-use super::draft;
 use super::error::{AnswerError, Refusal};
 use super::metrics::{Metrics, Outcome};
 use super::request::{FrameReply, SearchRequest};
-use super::retrieve::Retrieved;
 use super::streams::Streams;
-use super::text::{self, Nothing};
-use crate::domain::{Answer, Citation, Claim, Design, Event, Hit, Moment, Picture, Question, Verdict};
-use crate::engine::{Engine, Lane};
+use crate::domain::{Answer, Citation, Claim, Design, Event, Hit, Picture, Question, Verdict};
+use crate::engine::Engine;
 use crate::index::{Index, Scope};
-use crate::seams::DraftRequest;
 use crate::telemetry::Stage;
 
 /// A picture as JPEG of at most so many bytes, or why not.
@@ -89,7 +85,7 @@ impl Answerer {
             self.0.check_text(&claim.text)?;
             self.0.streams.find(&claim.citation.stream)?;
         }
-        self.0.admitted(self.0.check(claims, design, None)).await
+        self.0.admitted(self.0.check(claims, design, None, None)).await
     }
 
     /// Finds moments, best first.
@@ -116,46 +112,13 @@ impl Parts {
         tokio::time::timeout(self.cfg.deadline.0, work).await.unwrap_or(Err(AnswerError::Deadline))
     }
 
-    async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
-        self.check_text(&question.text)?;
-        self.check_k(question.k)?;
-        let Retrieved { streams, window, hits, seen_any } = self.retrieve(&question).await?;
-        let answer =
-            |moments, verdicts, text| Answer { question: question.clone(), streams, window, moments, verdicts, text };
-        if hits.is_empty() {
-            let why = if seen_any { Nothing::EmptyWindow } else { Nothing::NoMoments };
-            return Ok(answer(hits, vec![], text::nothing(why)));
-        }
-        let moments = hits.iter().map(|hit| hit.moment.clone()).collect();
-        let claims = self.draft(&question, moments).await?;
-        if claims.is_empty() {
-            return Ok(answer(hits, vec![], text::nothing(Nothing::NoClaims)));
-        }
-        let verdicts = self.check(claims, question.design, Some(question.id)).await?;
-        let text = text::paragraph(&verdicts, question.design);
-        Ok(answer(hits, verdicts, text))
-    }
-
-    /// Claims that cite nothing but `moments`, whatever the drafter does.
-    async fn draft(&self, question: &Question, moments: Vec<Moment>) -> Result<Vec<Claim>, AnswerError> {
-        let max_claims = self.cfg.max_claims;
-        let request = DraftRequest { question: question.text.clone(), moments: moments.clone(), max_claims };
-        let drafted = self.engine.draft(Lane::Interactive, request).await?;
-        let (claims, dropped) = draft::admit(drafted, &moments, max_claims);
-        for (claim, reason) in dropped {
-            self.metrics.dropped(reason);
-            tracing::debug!(claim = claim.text, at = %claim.citation.at, %reason, "a drafted claim was dropped");
-        }
-        Ok(claims)
-    }
-
     async fn search(&self, request: SearchRequest) -> Result<Vec<Hit>, AnswerError> {
         let streams = self.streams.scope(request.stream.as_ref())?;
         let query = self.embed(&request.text).await?;
         Ok(self.index.search(query, Scope { streams, window: request.window }, request.k).await?)
     }
 
-    fn check_text(&self, text: &str) -> Result<(), Refusal> {
+    pub(super) fn check_text(&self, text: &str) -> Result<(), Refusal> {
         let (max, got) = (self.cfg.max_text, text.chars().count());
         if text.trim().is_empty() {
             return Err(Refusal::Empty);
@@ -163,7 +126,7 @@ impl Parts {
         if got > max { Err(Refusal::TooLong { max, got }) } else { Ok(()) }
     }
 
-    fn check_k(&self, k: usize) -> Result<(), Refusal> {
+    pub(super) fn check_k(&self, k: usize) -> Result<(), Refusal> {
         let max = self.cfg.max_k;
         if (1..=max).contains(&k) { Ok(()) } else { Err(Refusal::BadK { max, got: k }) }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use prometheus::{IntCounterVec, Opts, Registry};
 
 use super::error::{AnswerError, Kind};
-use crate::domain::{Answer, Reason};
+use crate::domain::{Answer, Conclusion, Reason};
 use crate::telemetry::{Stage, Stages};
 
 /// How a question ended.
@@ -67,6 +67,7 @@ pub struct Metrics {
     claims: IntCounterVec,
     dropped: IntCounterVec,
     questions: IntCounterVec,
+    surveys: IntCounterVec,
     stages: Stages,
 }
 
@@ -88,7 +89,12 @@ impl Metrics {
         for outcome in Outcome::ALL {
             questions.with_label_values(&[outcome.as_str()]);
         }
-        Ok(Self { claims, dropped, questions, stages })
+        let help = "Questions that all moments of a window answered together, by what was concluded.";
+        let surveys = counter(registry, "gvqa_surveys_total", help, &["conclusion"])?;
+        for conclusion in [Conclusion::Seen, Conclusion::NotSeen, Conclusion::Undecided] {
+            surveys.with_label_values(&[conclusion.as_str()]);
+        }
+        Ok(Self { claims, dropped, questions, surveys, stages })
     }
 
     /// A claim was checked.
@@ -99,6 +105,11 @@ impl Metrics {
     /// A drafted claim was dropped.
     pub(super) fn dropped(&self, reason: super::draft::Dropped) {
         self.dropped.with_label_values(&[reason.as_str()]).inc();
+    }
+
+    /// All moments of a window were read.
+    pub(super) fn survey(&self, conclusion: Conclusion) {
+        self.surveys.with_label_values(&[conclusion.as_str()]).inc();
     }
 
     /// A question ended.

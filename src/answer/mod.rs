@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`Answerer`] owns the permits and nothing else: what was seen belongs to the index, the models to the engine, the
-//! past of a stream to its evidence source. Policy is in pure files: [`window`] (which part of the stream),
+//! past of a stream to its evidence source. Policy is in pure files: [`time`] (which part of the stream),
 //! [`draft`] (which claims pass), [`hypothesis`] (what a claim says of one picture), [`nearby`] (which frames are
 //! tried), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict; what [`counts`] and
 //! [`said`] forbid), [`text`] (the paragraph).
@@ -15,7 +15,6 @@
 //! It must not cache a frame or a caption from one request to the next: evidence is extracted afresh. It must not give
 //! the captioner anything but pictures; [`crate::seams::Captioner`] would not take it.
 
-mod clock;
 mod config;
 mod counts;
 mod draft;
@@ -27,14 +26,16 @@ mod metrics;
 mod nearby;
 mod numerals;
 mod observable;
+mod question;
 mod request;
 mod retrieve;
 mod said;
 mod streams;
+mod survey;
 mod text;
+mod time;
 mod verify;
 pub mod weigh;
-mod window;
 
 pub use config::{Config, ConfigError};
 pub use error::{AnswerError, Kind, Refusal};
@@ -42,3 +43,5 @@ pub use flow::{Answerer, ToJpeg};
 pub use metrics::{Metrics, Outcome};
 pub use request::{FrameReply, SearchRequest};
 pub use streams::{StreamEntry, Streams};
+
+use time::clock;

@@ -1,59 +1,130 @@
-//! A question to the moments that may answer it.
+//! A question to the moments that may answer it: read its time, find the event it leans on, search what is left.
 
 use std::time::Instant;
 
 use super::error::AnswerError;
 use super::flow::Parts;
-use super::window::{self, Extent, Order, Plan};
-use crate::domain::{Embedding, Hit, Question, StreamId, Window};
+use super::time::{self, Event, Extent, Plan, Time};
+use crate::domain::{
+    Anchor, Asked, Embedding, Hit, Moment, Order, Question, Searched, StreamId, StreamTime, WallTime, Window,
+};
 use crate::engine::Lane;
-use crate::index::Scope;
+use crate::index::{Scope, StreamRecord};
 use crate::seams::ModelError;
 use crate::telemetry::Stage;
 
-/// What was found for a question.
-pub(super) struct Retrieved {
-    /// The streams that were searched.
+/// Cosine similarity below which nothing counts as the event that a question leans on.
+const RESEMBLES: f32 = 0.2;
+
+/// A question set into the streams it is about.
+pub(super) struct Scene {
+    /// The streams that are asked about.
     pub(super) streams: Vec<StreamId>,
-    /// The window that was searched; over several streams, from the earliest begin to the latest end.
-    pub(super) window: Window,
-    /// The moments, in the order the question asks for.
-    pub(super) hits: Vec<Hit>,
-    /// Whether the streams hold any moment at all.
-    pub(super) seen_any: bool,
+    /// What the question says about time.
+    pub(super) time: Time,
+    /// The part of each stream that holds moments.
+    pub(super) parts: Vec<Part>,
+    /// The event that the question leans on.
+    anchor: Option<Anchor>,
+}
+
+/// What the question means for one stream.
+pub(super) struct Part {
+    pub(super) stream: StreamId,
+    pub(super) extent: Extent,
+    pub(super) plan: Plan,
+}
+
+impl Scene {
+    /// The windows as one; over several streams, from the earliest begin to the latest end.
+    pub(super) fn window(&self) -> Window {
+        hull(self.parts.iter().filter_map(|part| part.plan.window)).unwrap_or(Window::ALL)
+    }
+
+    /// What was understood of the time asked about.
+    pub(super) fn asked(&self) -> Asked {
+        Asked {
+            phrase: self.time.phrase.clone(),
+            order: self.parts.first().map_or(Order::Relevance, |part| part.plan.order),
+            searched: self.parts.iter().map(Part::searched).collect(),
+            anchor: self.anchor.clone(),
+        }
+    }
 }
 
 impl Parts {
-    /// Finds the `k` moments for a question.
-    pub(super) async fn retrieve(&self, question: &Question) -> Result<Retrieved, AnswerError> {
-        let start = Instant::now();
+    /// Reads what a question says about time, and finds the event it leans on.
+    pub(super) async fn scene(&self, question: &Question) -> Result<Scene, AnswerError> {
         let streams = self.streams.scope(question.stream.as_ref())?;
-        let plans = self.plans(&question.text, &streams).await?;
-        let order = plans.first().map_or(Order::Relevance, |(_, plan)| plan.order);
-        let window = hull(plans.iter().map(|(_, plan)| plan.window)).unwrap_or(Window::ALL);
-        let seen_any = !plans.is_empty();
-        let mut hits = Vec::new();
-        if seen_any {
-            let query = self.embed(&question.text).await?;
-            for scope in scopes(plans) {
-                let wanted = window::candidates(order, question.k);
-                hits.extend(self.index.search(query.clone(), scope, wanted).await?);
-            }
-        }
-        let hits = window::arrange(hits, order, question.k);
-        self.metrics.took(Stage::Retrieve, start.elapsed());
-        Ok(Retrieved { streams, window, hits, seen_any })
+        let time = time::read(&question.text);
+        let mut parts = self.parts(&time, &streams).await?;
+        let anchor = match &time.event {
+            Some(event) => Some(self.anchor(event, &mut parts).await?),
+            None => None,
+        };
+        Ok(Scene { streams, time, parts, anchor })
     }
 
     /// What the question means for every stream that holds moments: "the end" is another time in each.
-    async fn plans(&self, text: &str, streams: &[StreamId]) -> Result<Vec<(StreamId, Plan)>, AnswerError> {
-        let mut plans = Vec::with_capacity(streams.len());
+    async fn parts(&self, time: &Time, streams: &[StreamId]) -> Result<Vec<Part>, AnswerError> {
+        let asked = WallTime::now();
+        let mut parts = Vec::with_capacity(streams.len());
         for id in streams {
-            let Some(last) = self.index.record(id).await?.and_then(|record| record.last) else { continue };
-            let extent = Extent { last, sample_every: self.streams.find(id)?.sample_every };
-            plans.push((id.clone(), window::plan(text, extent)));
+            let Some(record) = self.index.record(id).await? else { continue };
+            let Some(last) = record.last else { continue };
+            let entry = self.streams.find(id)?;
+            let (sample_every, zone) = (entry.sample_every, entry.zone.clone());
+            let (kind, epoch) = (record.kind, self.epoch(id, &record).await?);
+            let extent = Extent { last, sample_every, kind, epoch, zone, asked };
+            parts.push(Part { stream: id.clone(), plan: time::resolve(time, &extent), extent });
         }
-        Ok(plans)
+        Ok(parts)
+    }
+
+    /// Time of day at stream time zero. A file may have been given one of its own: its moments tell.
+    async fn epoch(&self, stream: &StreamId, record: &StreamRecord) -> Result<WallTime, AnswerError> {
+        let scope = Scope { streams: vec![stream.clone()], window: Window::ALL };
+        let first = self.index.moments(scope, 1, false).await?.pop();
+        let beginning = |moment: Moment| moment.wall.minus(moment.at.saturating_since(StreamTime::ZERO));
+        Ok(first.map_or(record.epoch, beginning))
+    }
+
+    /// Finds the event that the question leans on, and restricts every stream to its side of it. An event seen in one
+    /// stream happens in the others at the same time of day.
+    async fn anchor(&self, event: &Event, parts: &mut [Part]) -> Result<Anchor, AnswerError> {
+        let query = self.embed(&event.text).await?;
+        let mut found: Option<Hit> = None;
+        for scope in scopes(parts) {
+            let best = self.index.search(query.clone(), scope, 1).await?.pop();
+            found = best.into_iter().chain(found).max_by(|a, b| a.score.total_cmp(&b.score));
+        }
+        let found = found.filter(|hit| hit.score >= RESEMBLES);
+        if let Some(Hit { moment, .. }) = &found {
+            for part in parts {
+                let at = if part.stream == moment.stream {
+                    moment.at
+                } else {
+                    StreamTime::ZERO + moment.wall.saturating_since(part.extent.epoch)
+                };
+                let window = part.plan.window;
+                part.plan.window = window.and_then(|window| time::beyond(window, event, at, part.extent.sample_every));
+            }
+        }
+        Ok(Anchor { event: event.text.clone(), side: event.side, found })
+    }
+
+    /// The `k` moments of a scene in the order asked for.
+    pub(super) async fn find(&self, scene: &Scene, k: usize) -> Result<Vec<Hit>, AnswerError> {
+        let start = Instant::now();
+        let Scene { time, parts, .. } = scene;
+        let Some(Plan { order, at, .. }) = parts.first().map(|part| part.plan) else { return Ok(Vec::new()) };
+        let query = self.embed(&time.topic).await?;
+        let mut hits = Vec::new();
+        for scope in scopes(parts) {
+            hits.extend(self.index.search(query.clone(), scope, time::candidates(order, k)).await?);
+        }
+        self.metrics.took(Stage::Retrieve, start.elapsed());
+        Ok(time::arrange(hits, order, at, k))
     }
 
     /// The vector of one text.
@@ -64,13 +135,29 @@ impl Parts {
     }
 }
 
+impl Part {
+    fn searched(&self) -> Searched {
+        let Self { stream, extent, plan } = self;
+        let wall = |at: StreamTime| extent.epoch.plus(at.saturating_since(StreamTime::ZERO));
+        let end = plan.window.map(Window::to).filter(|to| *to != StreamTime::MAX);
+        Searched {
+            stream: stream.clone(),
+            window: plan.window,
+            from: plan.window.map(|window| wall(window.from())),
+            to: end.map(wall),
+            zone: extent.zone.clone(),
+        }
+    }
+}
+
 /// One scope a distinct window, so that the usual question is one search.
-fn scopes(plans: Vec<(StreamId, Plan)>) -> Vec<Scope> {
+pub(super) fn scopes(parts: &[Part]) -> Vec<Scope> {
     let mut scopes: Vec<Scope> = Vec::new();
-    for (stream, Plan { window, .. }) in plans {
+    for Part { stream, plan, .. } in parts {
+        let Some(window) = plan.window else { continue };
         match scopes.iter_mut().find(|scope| scope.window == window) {
-            Some(scope) => scope.streams.push(stream),
-            None => scopes.push(Scope { streams: vec![stream], window }),
+            Some(scope) => scope.streams.push(stream.clone()),
+            None => scopes.push(Scope { streams: vec![stream.clone()], window }),
         }
     }
     scopes

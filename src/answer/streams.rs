@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::error::AnswerError;
-use crate::domain::{StreamId, StreamKind};
+use crate::domain::{StreamId, StreamKind, Zone};
 use crate::seams::EvidenceSource;
 
 /// One stream that can be asked about.
@@ -17,6 +17,8 @@ pub struct StreamEntry {
     pub kind: StreamKind,
     /// Stream time between two sampled frames.
     pub sample_every: Duration,
+    /// What "this morning" and "14:30" mean for it.
+    pub zone: Zone,
     /// Frames of its past, decoded afresh.
     pub evidence: Arc<dyn EvidenceSource>,
 }

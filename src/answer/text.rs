@@ -3,6 +3,7 @@
 //! Only grounded claims are told. What could not be checked or did not hold is never told as a fact.
 
 use super::hypothesis::strip_times;
+use super::survey::denies;
 use crate::domain::{Design, Label, Reason, Verdict};
 
 /// Why there was nothing to draft from.
@@ -48,6 +49,9 @@ fn join<'a>(prefix: &str, verdicts: impl Iterator<Item = &'a Verdict>) -> String
     let mut sentences: Vec<String> = Vec::new();
     for verdict in verdicts {
         let sentence = strip_times(&verdict.claim.text);
+        // That something is not there was checked for one instant, so it is told with it.
+        let sentence =
+            if denies(&sentence) { format!("At {}: {sentence}", verdict.claim.citation.at) } else { sentence };
         if !sentence.is_empty() && !sentences.contains(&sentence) {
             sentences.push(sentence);
         }

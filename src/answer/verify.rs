@@ -11,7 +11,8 @@ use super::hypothesis::strip_times;
 use super::nearby::neighbours;
 use super::weigh;
 use crate::domain::{
-    Citation, Claim, Design, Entailment, Event, Evidence, ModelSet, QuestionId, Reason, Trial, Verdict, VerdictId,
+    Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Trial, Verdict,
+    VerdictId,
 };
 use crate::engine::{EngineError, Lane};
 use crate::seams::Pair;
@@ -43,19 +44,21 @@ struct Hearing {
 }
 
 impl Parts {
-    /// Checks claims and tells everybody. `question` is absent for somebody else's claims.
+    /// Checks claims and tells everybody. `question` is absent for somebody else's claims, `drafter` for those that no
+    /// model drafted.
     pub(super) async fn check(
         &self,
         claims: Vec<Claim>,
         design: Design,
         question: Option<QuestionId>,
+        drafter: Option<Fingerprint>,
     ) -> Result<Vec<Verdict>, AnswerError> {
         let mut cases: Vec<Case> = claims.into_iter().map(Case::new).collect();
         if design == Design::CaptionNli {
             self.try_frames(&mut cases).await?;
         }
         let models = ModelSet {
-            drafter: question.map(|_| self.engine.drafter().clone()),
+            drafter,
             captioner: self.engine.captioner().clone(),
             judge: self.engine.judge_fingerprint().clone(),
         };
@@ -142,7 +145,7 @@ impl Parts {
     }
 
     /// One opinion a pair, or why the judge is not available.
-    async fn opinions(&self, pairs: Vec<Pair>) -> Result<Result<Vec<Entailment>, String>, AnswerError> {
+    pub(super) async fn opinions(&self, pairs: Vec<Pair>) -> Result<Result<Vec<Entailment>, String>, AnswerError> {
         let due = pairs.len();
         if due == 0 {
             return Ok(Ok(vec![]));

@@ -59,7 +59,7 @@ impl Core {
         index.check_embedder(engine.embedder()).await?;
         let (known, mut configured) = (Streams::default(), BTreeMap::new());
         for (stream, settings) in config.streams {
-            let prepared = streams::prepare(&stream, settings, config.daemon.sample_every.0, &index).await?;
+            let prepared = streams::prepare(&stream, settings, &config.daemon, &index).await?;
             known.set(stream.clone(), prepared.entry(&stream, &video));
             configured.insert(stream, prepared);
         }

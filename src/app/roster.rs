@@ -223,7 +223,7 @@ impl Roster {
             Err(obstacle) => {
                 let record = self.core.index.record(stream).await?;
                 let kind = record.map_or(StreamKind::Live, |record| record.kind);
-                Prepared::obstructed(kind, self.sample_every(None), obstacle)
+                Prepared::obstructed(kind, &self.config.daemon, obstacle)
             }
         };
         self.end(stream).await;
@@ -232,7 +232,7 @@ impl Roster {
     }
 
     async fn prepare(&self, stream: &StreamId, settings: StreamConfig) -> Result<Prepared, IndexError> {
-        streams::prepare(stream, settings, self.config.daemon.sample_every.0, &self.core.index).await
+        streams::prepare(stream, settings, &self.config.daemon, &self.core.index).await
     }
 
     /// How a stream is watched, and how it fares.
@@ -287,8 +287,7 @@ impl Roster {
         for (stream, record) in self.core.index.streams().await? {
             if record.moments > 0 && !self.watched.contains_key(&stream) {
                 let entry =
-                    streams::former(&stream, &record, self.sample_every(None), &self.core.index, &self.core.video)
-                        .await?;
+                    streams::former(&stream, &record, &self.config.daemon, &self.core.index, &self.core.video).await?;
                 self.core.known.set(stream.clone(), entry);
                 narrate::remember(&stream, record.kind, record.moments, &self.core.board);
             }

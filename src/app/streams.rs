@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::StreamEntry;
-use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime, Window};
+use crate::config::Daemon;
+use crate::domain::{Frame, StreamId, StreamKind, StreamTime, WallTime, Window, Zone};
 use crate::index::{Index, IndexError, Scope, StreamRecord};
 use crate::seams::{EvidenceError, EvidenceSource};
 use crate::video::{StreamConfig, Video};
@@ -14,6 +15,7 @@ use crate::video::{StreamConfig, Video};
 pub(super) struct Prepared {
     pub(super) kind: StreamKind,
     pub(super) sample_every: Duration,
+    zone: Zone,
     /// As asked for; absent if they cannot be told.
     pub(super) settings: Option<StreamConfig>,
     /// What the stream is, or why it can be neither watched nor used as evidence.
@@ -47,12 +49,13 @@ pub(super) enum Obstacle {
 pub(super) async fn prepare(
     stream: &StreamId,
     settings: StreamConfig,
-    default_every: Duration,
+    defaults: &Daemon,
     index: &Index,
 ) -> Result<Prepared, IndexError> {
-    let sample_every = settings.sample_every().unwrap_or(default_every);
+    let sample_every = settings.sample_every().unwrap_or(defaults.sample_every.0);
+    let zone = settings.zone().unwrap_or(&defaults.zone).clone();
     let source = register(stream, &settings, index).await?;
-    Ok(Prepared { kind: settings.kind(), sample_every, settings: Some(settings), source })
+    Ok(Prepared { kind: settings.kind(), sample_every, zone, settings: Some(settings), source })
 }
 
 async fn register(
@@ -73,8 +76,9 @@ async fn register(
 
 impl Prepared {
     /// A stream that is shown, and not watched, because of `obstacle`.
-    pub(super) fn obstructed(kind: StreamKind, sample_every: Duration, obstacle: Obstacle) -> Self {
-        Self { kind, sample_every, settings: None, source: Err(obstacle) }
+    pub(super) fn obstructed(kind: StreamKind, defaults: &Daemon, obstacle: Obstacle) -> Self {
+        let (sample_every, zone) = (defaults.sample_every.0, defaults.zone.clone());
+        Self { kind, sample_every, zone, settings: None, source: Err(obstacle) }
     }
 
     /// What the answering flow knows of the stream.
@@ -85,7 +89,7 @@ impl Prepared {
                 Arc::new(Withheld { stream: stream.clone(), kind: self.kind, reason: obstacle.to_string() })
             }
         };
-        StreamEntry { kind: self.kind, sample_every: self.sample_every, evidence }
+        StreamEntry { kind: self.kind, sample_every: self.sample_every, zone: self.zone.clone(), evidence }
     }
 }
 
@@ -93,7 +97,7 @@ impl Prepared {
 pub(super) async fn former(
     stream: &StreamId,
     record: &StreamRecord,
-    sample_every: Duration,
+    defaults: &Daemon,
     index: &Index,
     video: &Video,
 ) -> Result<StreamEntry, IndexError> {
@@ -106,7 +110,8 @@ pub(super) async fn former(
     let evidence = video.former_evidence(stream, kind, record.identity.as_deref(), beginning);
     let reason = "the stream is not watched any more, and nothing tells where its source was".to_owned();
     let evidence = evidence.map_or_else(|| Arc::new(Withheld { stream: stream.clone(), kind, reason }) as _, Arc::from);
-    Ok(StreamEntry { kind, sample_every, evidence })
+    let (sample_every, zone) = (defaults.sample_every.0, defaults.zone.clone());
+    Ok(StreamEntry { kind, sample_every, zone, evidence })
 }
 
 fn before(wall: WallTime, at: StreamTime) -> Option<WallTime> {

@@ -27,6 +27,8 @@ impl Context<'_> {
             design: answer.question.design,
             streams: answer.streams.clone(),
             window: window(answer.window),
+            time: time(&answer.asked),
+            survey: answer.survey.as_ref().map(survey),
             moments: answer.moments.iter().map(hit).collect(),
             claims: answer.verdicts.iter().map(|verdict| self.verdict(verdict)).collect(),
         }
@@ -97,6 +99,55 @@ fn design(reason: Reason) -> domain::Design {
 pub(super) fn window(window: domain::Window) -> wire::Window {
     let end = window.to();
     wire::Window { from: window.from(), to: (end != domain::StreamTime::MAX).then_some(end) }
+}
+
+fn time(asked: &domain::Asked) -> wire::TimeAsked {
+    let searched = |part: &domain::Searched| wire::StreamWindow {
+        stream: part.stream.clone(),
+        window: part.window.map(window),
+        from_wall: part.from,
+        to_wall: part.to,
+        zone: part.zone.to_string(),
+    };
+    wire::TimeAsked {
+        phrase: asked.phrase.clone(),
+        order: asked.order,
+        windows: asked.searched.iter().map(searched).collect(),
+        anchor: asked.anchor.as_ref().map(|anchor| wire::Anchor {
+            event: anchor.event.clone(),
+            side: anchor.side,
+            found: anchor.found.as_ref().map(hit),
+        }),
+    }
+}
+
+fn survey(survey: &domain::Survey) -> wire::Survey {
+    let stretch = |stretch: &domain::Stretch| wire::Stretch {
+        stream: stretch.stream.clone(),
+        from: stretch.from,
+        to: stretch.to,
+    };
+    let coverage = &survey.coverage;
+    wire::Survey {
+        subject: survey.subject.clone(),
+        wants: survey.wants,
+        conclusion: survey.conclusion,
+        doubt: survey.doubt,
+        coverage: wire::Coverage {
+            due: coverage.due,
+            seen: coverage.seen,
+            unobservable: coverage.unobservable,
+            missing: coverage.missing,
+            share: coverage.share(),
+            floor: survey.floor,
+            gaps: coverage.gaps.iter().map(stretch).collect(),
+        },
+        shown: survey.shown,
+        unclear: survey.unclear,
+        stretches: survey.stretches.iter().map(stretch).collect(),
+        times: survey.times,
+        seconds: survey.seconds,
+    }
 }
 
 pub(super) fn hit(hit: &Hit) -> wire::MomentHit {

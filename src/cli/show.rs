@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Trial, Verdict, Window};
+use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Survey, TimeAsked, Trial, Verdict, Window};
 use crate::domain::Label;
 
 /// An answer: its paragraph, then every claim with what was found, then what it rests on.
@@ -15,9 +15,11 @@ pub fn answer(reply: &AnswerReply) -> String {
     if reply.claims.is_empty() {
         out.push_str("  no claims\n");
     }
-    let streams: Vec<&str> = reply.streams.iter().map(crate::domain::StreamId::as_str).collect();
-    let _ =
-        writeln!(out, "\nsearched {} {}, design {}", streams.join(", "), window(reply.window), reply.design.as_str());
+    let _ = writeln!(out, "\ndesign {}", reply.design.as_str());
+    out.push_str(&time(&reply.time));
+    if let Some(found) = &reply.survey {
+        out.push_str(&survey(found));
+    }
     out.push_str(&moments(&reply.moments));
     out
 }
@@ -67,6 +69,49 @@ fn trial_line(trial: &Trial, threshold: f32) -> String {
     }
     line.push('\n');
     line
+}
+
+/// What was understood of the time, then one line a stream that was searched.
+pub fn time(time: &TimeAsked) -> String {
+    let mut out = String::new();
+    if !time.phrase.is_empty() {
+        let _ = writeln!(out, "time: {:?}, order {}", time.phrase, time.order.as_str());
+    }
+    if let Some(anchor) = &time.anchor {
+        let _ = match &anchor.found {
+            Some(hit) => writeln!(out, "{:?} is most likely {} at {}", anchor.event, hit.stream, hit.timestamp),
+            None => writeln!(out, "nothing resembles {:?}", anchor.event),
+        };
+    }
+    for part in &time.windows {
+        let _ = write!(out, "searched {} ", part.stream);
+        let _ = match (part.window, part.from_wall) {
+            (Some(found), Some(from)) => {
+                let to = part.to_wall.map_or_else(String::new, |to| format!(" to {to}"));
+                writeln!(out, "{} ({from}{to})", window(found))
+            }
+            _ => writeln!(out, "not at all: it was not watched then"),
+        };
+    }
+    out
+}
+
+/// What all moments said, then one line a gap.
+pub fn survey(survey: &Survey) -> String {
+    let Survey { subject, conclusion, coverage, shown, unclear, .. } = survey;
+    let mut out = format!(
+        "surveyed {subject}: {}, shown in {shown}, left open in {unclear} of {} samples seen ({} due, {} missing, {} \
+         unobservable)\n",
+        conclusion.as_str(),
+        coverage.seen,
+        coverage.due,
+        coverage.missing,
+        coverage.unobservable
+    );
+    for gap in &coverage.gaps {
+        let _ = writeln!(out, "  nothing seen of {} from {} to {}", gap.stream, gap.from, gap.to);
+    }
+    out
 }
 
 /// One line a moment.

@@ -24,7 +24,7 @@ pub use load::{load, parse};
 pub use secret_file::SecretFile;
 pub use span::{Span, SpanError};
 
-use crate::domain::StreamId;
+use crate::domain::{StreamId, Zone};
 use crate::{answer, bus, engine, index, models, narrate, telemetry, video};
 
 /// Everything the daemon is told. Destructured once, in `app`.
@@ -59,13 +59,16 @@ pub struct Config {
 pub struct Daemon {
     /// Stream time between two sampled frames, unless a stream says otherwise.
     pub sample_every: Span,
+    /// The zone of a stream's clock on the wall, unless the stream says otherwise.
+    pub zone: Zone,
     /// How long an ordered stop may take; what is unfinished then is left as a kill -9 would leave it.
     pub grace: Span,
 }
 
 impl Default for Daemon {
     fn default() -> Self {
-        Self { sample_every: Span(std::time::Duration::from_secs(5)), grace: Span(std::time::Duration::from_secs(20)) }
+        let seconds = |seconds| Span(std::time::Duration::from_secs(seconds));
+        Self { sample_every: seconds(5), zone: Zone::local(), grace: seconds(20) }
     }
 }
 

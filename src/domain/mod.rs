@@ -4,6 +4,7 @@
 //! speaks in these words, so a name that is missing here should be added here before it is used elsewhere.
 
 mod answer;
+mod asked;
 mod blind;
 mod caption;
 mod claim;
@@ -14,10 +15,14 @@ mod ids;
 mod moment;
 mod question;
 mod stream;
+mod survey;
 mod time;
 mod verdict;
+pub mod words;
+mod zone;
 
 pub use answer::Answer;
+pub use asked::{Anchor, Asked, Order, Searched, Side};
 pub use blind::{BlindSpan, Blindness};
 pub use caption::Caption;
 pub use claim::{Citation, Claim};
@@ -28,5 +33,7 @@ pub use ids::{IdError, MAX_STREAM_ID, MomentId, QuestionId, StreamId, VerdictId}
 pub use moment::{Embedding, Hit, Moment, NewMoment};
 pub use question::{Design, Question};
 pub use stream::{StreamKind, StreamState};
+pub use survey::{Bounds, Conclusion, Coverage, Doubt, Stretch, Survey, Wants};
 pub use time::{StreamTime, TimeError, WallTime, Window};
 pub use verdict::{Entailment, Fingerprint, Label, ModelSet, Reason, Trial, Verdict};
+pub use zone::{Zone, ZoneError};

@@ -129,6 +129,16 @@ impl WallTime {
         jiff::Timestamp::from_nanosecond(i128::from(nanos)).map(Self).map_err(|_| TimeError::Wall(nanos))
     }
 
+    /// For the zone of a stream.
+    pub(super) fn from_timestamp(at: jiff::Timestamp) -> Self {
+        Self(at)
+    }
+
+    /// For the zone of a stream.
+    pub(super) fn timestamp(self) -> jiff::Timestamp {
+        self.0
+    }
+
     /// Nanoseconds since 1970, saturating (years 1678 to 2262 are exact).
     pub fn nanos(self) -> i64 {
         let nanos = self.0.as_nanosecond();

@@ -122,7 +122,7 @@ impl fmt::Display for Fingerprint {
 /// The models behind a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ModelSet {
-    /// Who drafted; absent for somebody else's claims.
+    /// Who drafted; absent for somebody else's claims, and for those that follow from a survey.
     pub drafter: Option<Fingerprint>,
     /// Who captioned the evidence frame.
     pub captioner: Fingerprint,

@@ -23,6 +23,7 @@ pub struct Engine(Arc<Door>);
 struct Door {
     lanes: Arc<Lanes<Job>>,
     captioner: Fingerprint,
+    vocabulary: Option<Vec<String>>,
     embedder: Fingerprint,
     drafter: Fingerprint,
     judge: Fingerprint,
@@ -60,6 +61,7 @@ impl Engine {
         let engine = Self(Arc::new(Door {
             lanes: lanes.clone(),
             captioner: models.captioner.fingerprint().clone(),
+            vocabulary: models.captioner.vocabulary(),
             embedder: models.embedder.fingerprint().clone(),
             drafter: models.drafter.fingerprint().clone(),
             judge: models.judge.fingerprint().clone(),
@@ -114,6 +116,11 @@ impl Engine {
     /// Which captioner runs.
     pub fn captioner(&self) -> &Fingerprint {
         &self.0.captioner
+    }
+
+    /// The only things that the captioner ever names; `None` if it may name anything.
+    pub fn vocabulary(&self) -> Option<&[String]> {
+        self.0.vocabulary.as_deref()
     }
 
     /// Which embedder runs.

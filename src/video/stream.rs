@@ -8,7 +8,7 @@ use super::address::{Address, AddressError};
 use super::file;
 use super::gate::Decode;
 use crate::config::{SecretFile, Span};
-use crate::domain::{StreamId, StreamKind, WallTime};
+use crate::domain::{StreamId, StreamKind, WallTime, Zone};
 use crate::seams::SourceError;
 use crate::secret::Secret;
 use crate::sight;
@@ -66,6 +66,8 @@ struct Raw {
     #[serde(default)]
     sample_every: Option<Span>,
     #[serde(default)]
+    zone: Option<Zone>,
+    #[serde(default)]
     user: Option<String>,
     #[serde(default)]
     password: Option<Secret>,
@@ -103,6 +105,7 @@ fn yes() -> bool {
 /// |---|---|
 /// | `url` | a path, `file://`, `rtsp://`, `rtsps://`, `http://`, `https://`, `v4l2:///dev/video0`, `test://PATTERN?duration=10s&size=640x360&fps=10` |
 /// | `sample_every` | one frame per this much stream time; without it the daemon's default |
+/// | `zone` | the zone of its clock on the wall: what "this morning" means; without it the daemon's default |
 /// | `user`, `password` or `password_file` | credentials for rtsp and http, instead of in the url |
 /// | `starts_at` | time of day of a file's beginning (RFC 3339); without it, when the stream was first seen |
 /// | `protocol` | `tcp` (default) or `udp` for rtsp |
@@ -122,6 +125,7 @@ pub struct StreamConfig {
     pub(super) decode: Decode,
     pub(super) tls_verify: bool,
     sample_every: Option<Duration>,
+    zone: Option<Zone>,
     user: Option<String>,
     password: Password,
     starts_at: Option<WallTime>,
@@ -156,6 +160,7 @@ impl TryFrom<Raw> for StreamConfig {
             decode: raw.decode,
             tls_verify: raw.tls_verify,
             sample_every: raw.sample_every.map(|span| span.0),
+            zone: raw.zone,
             user,
             password,
             starts_at: raw.starts_at,
@@ -186,6 +191,7 @@ impl StreamConfig {
         Self::try_from(Raw {
             url: Secret::new(url),
             sample_every: None,
+            zone: None,
             user: None,
             password: None,
             password_file: None,
@@ -242,6 +248,11 @@ impl StreamConfig {
     pub fn sight(&self) -> sight::Settings {
         let is_camera = self.kind() == StreamKind::Live && !matches!(self.address, Address::Test(_));
         self.sight.settings(self.kind(), is_camera)
+    }
+
+    /// The zone of this stream's clock, if it has one of its own.
+    pub fn zone(&self) -> Option<&Zone> {
+        self.zone.as_ref()
     }
 
     /// What tells this file from another one under the same name: path, length and time of change. A finite test

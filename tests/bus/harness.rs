@@ -9,7 +9,7 @@ use groundedvqa::bus::wire::ErrorBody;
 use groundedvqa::bus::{self, Bus, Client, ClientError, StreamOrder};
 use groundedvqa::config::Span;
 use groundedvqa::domain::{
-    Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, WallTime,
+    Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, WallTime, Zone,
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
@@ -214,7 +214,7 @@ fn streams(gate: &Stop, extracted: &Log<StreamTime>) -> Streams {
     let entry = |name: &str, past: BTreeMap<StreamTime, Past>| {
         let (kind, epoch, asked) = (StreamKind::File, WallTime::now(), extracted.clone());
         let evidence = Arc::new(FakeEvidence { stream: stream(name), kind, epoch, past, asked });
-        (stream(name), StreamEntry { kind, sample_every: 5 * SECOND, evidence })
+        (stream(name), StreamEntry { kind, sample_every: 5 * SECOND, zone: Zone::utc(), evidence })
     };
     [entry("cam", shown.into()), entry("slow", hangs.into())].into_iter().collect()
 }

@@ -101,6 +101,16 @@ async fn every_request_has_its_reply() {
         assert_eq!(answer["claims"][1]["verdict"], "UNVERIFIED");
         assert_eq!(answer["claims"][1]["trials"].as_array().map(Vec::len), Some(2), "{answer}");
     }
+    let survey = body(&call("gvqa.ask.cam", json!({"question": "Was there an elephant in the first minute?"})).await);
+    conforms("ask.reply", &survey);
+    assert_eq!((&survey["survey"]["wants"], &survey["time"]["phrase"]), (&json!("presence"), &json!("first minute")));
+    assert_eq!(survey["time"]["windows"][0]["window"], json!({"from": 0.0, "to": 60.0}));
+    assert!(survey["survey"]["coverage"]["due"].is_u64() && survey["claims"] == json!([]), "{survey}");
+    let anchored =
+        body(&call("gvqa.ask.cam", json!({"question": "How many people are there after a bus stops?"})).await);
+    conforms("ask.reply", &anchored);
+    assert_eq!(anchored["time"]["anchor"]["event"], "a bus stops");
+
     let request =
         json!({"claims": [{"claim": "There is a bus.", "timestamp": 10}, {"claim": "A bus.", "timestamp": 99}]});
     conforms("verify.request", &request);

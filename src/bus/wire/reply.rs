@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::V1;
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
-    Blindness, Clock, Design, Entailment, Fingerprint, Label, QuestionId, Reason, Sha256, StreamId, StreamKind,
-    StreamState, StreamTime, VerdictId, WallTime,
+    Blindness, Bounds, Clock, Conclusion, Design, Doubt, Entailment, Fingerprint, Label, Order, QuestionId, Reason,
+    Sha256, Side, StreamId, StreamKind, StreamState, StreamTime, VerdictId, WallTime, Wants,
 };
 
 /// The reply to `ask`.
@@ -30,8 +30,13 @@ pub struct AnswerReply {
     /// The streams that were searched.
     #[schemars(with = "Vec<Token>")]
     pub streams: Vec<StreamId>,
-    /// The stretch of stream time that was searched.
+    /// The stretch of stream time that was searched; over several streams, from the earliest begin to the latest end.
     pub window: Window,
+    /// What was understood of the time asked about.
+    pub time: TimeAsked,
+    /// What all moments of the window say about the thing asked for; absent unless the question is about presence,
+    /// absence, number of times, or duration.
+    pub survey: Option<Survey>,
     /// What was retrieved, best first.
     pub moments: Vec<MomentHit>,
     /// One verdict a claim.
@@ -47,6 +52,107 @@ pub struct Window {
     /// Last second; absent if there is no end.
     #[schemars(with = "Option<Seconds>")]
     pub to: Option<StreamTime>,
+}
+
+/// What was understood of the time a question is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeAsked {
+    /// The words that speak of time; empty if there are none.
+    pub phrase: String,
+    /// The order in which moments were taken.
+    pub order: Order,
+    /// What was searched, one entry a stream that holds moments.
+    pub windows: Vec<StreamWindow>,
+    /// The event that was looked for first; absent if the question names none.
+    pub anchor: Option<Anchor>,
+}
+
+/// The part of one stream that was searched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamWindow {
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// The stretch of stream time; absent if the time asked about lies wholly outside what was watched.
+    pub window: Option<Window>,
+    /// Time of day at its beginning.
+    #[schemars(with = "Option<Rfc3339>")]
+    pub from_wall: Option<WallTime>,
+    /// Time of day at its end; absent if there is no end.
+    #[schemars(with = "Option<Rfc3339>")]
+    pub to_wall: Option<WallTime>,
+    /// The zone of the stream's clock, in which the question was read.
+    pub zone: String,
+}
+
+/// An event that a question leans on: "after the man sits down".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Anchor {
+    /// What was looked for.
+    pub event: String,
+    /// Where to look from there.
+    pub side: Side,
+    /// The moment that is most likely it; absent if nothing resembles it, and then it restricts nothing.
+    pub found: Option<MomentHit>,
+}
+
+/// What all moments of a window say about one thing. It is no verdict: a verdict is about one frame, and no frame shows
+/// an absence. `not_seen` means that no caption speaks of it although enough of the window was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Survey {
+    /// The thing: "a dog".
+    pub subject: String,
+    /// What the question wants to know about it.
+    pub wants: Wants,
+    /// What may be concluded.
+    pub conclusion: Conclusion,
+    /// Why nothing may be concluded; absent if something is.
+    pub doubt: Option<Doubt>,
+    /// How much of the window was seen.
+    pub coverage: Coverage,
+    /// Samples whose caption speaks of it.
+    pub shown: u64,
+    /// Samples whose caption leaves it open.
+    pub unclear: u64,
+    /// Where it was shown, by time; at most the first 32.
+    pub stretches: Vec<Stretch>,
+    /// How many separate times.
+    pub times: Bounds,
+    /// For how many seconds.
+    pub seconds: Bounds,
+}
+
+/// How much of a window was seen, counted in samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Coverage {
+    /// Samples that the window should hold.
+    pub due: u64,
+    /// Samples of which a caption says something.
+    pub seen: u64,
+    /// Samples whose picture showed nothing, or nothing that could be named.
+    pub unobservable: u64,
+    /// Samples that are missing.
+    pub missing: u64,
+    /// `seen` of `due`, 0 to 1.
+    pub share: f64,
+    /// The share below which no absence is concluded.
+    pub floor: f64,
+    /// Where samples are missing or showed nothing, by time; at most the first 32.
+    pub gaps: Vec<Stretch>,
+}
+
+/// A stretch of one stream, both ends included.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stretch {
+    /// The stream.
+    #[schemars(with = "Token")]
+    pub stream: StreamId,
+    /// First second.
+    #[schemars(with = "Seconds")]
+    pub from: StreamTime,
+    /// Last second.
+    #[schemars(with = "Seconds")]
+    pub to: StreamTime,
 }
 
 /// A moment that was found.
@@ -113,7 +219,7 @@ pub struct Verdict {
 /// The models behind a verdict, each a name with its weights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Models {
-    /// Who drafted; absent for somebody else's claims.
+    /// Who drafted; absent for somebody else's claims, and for those that follow from a survey.
     pub drafter: Option<Fingerprint>,
     /// Who captioned the evidence.
     pub captioner: Fingerprint,

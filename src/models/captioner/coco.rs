@@ -39,6 +39,11 @@ impl Class {
         Self(index as u8)
     }
 
+    /// Every class.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (0..ROWS.len()).map(Self::at)
+    }
+
     /// Its English name, singular.
     pub fn name(self) -> &'static str {
         self.row().name

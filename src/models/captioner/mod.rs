@@ -79,6 +79,10 @@ impl Captioner for SceneDescriber {
         pictures.iter().map(describe).collect()
     }
 
+    fn vocabulary(&self) -> Option<Vec<String>> {
+        Some(objects::names().map(str::to_owned).collect())
+    }
+
     fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }

@@ -91,6 +91,12 @@ impl Kind {
     }
 }
 
+/// Every name there is.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let wider = [Kind::VanOrTruck, Kind::Vehicle, Kind::Cycle, Kind::Animal];
+    Class::all().filter(|class| class.is_sure()).map(Class::name).chain(wider.map(Kind::name))
+}
+
 /// Something that may be asserted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Object {

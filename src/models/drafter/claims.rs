@@ -7,7 +7,7 @@
 
 use serde::Deserialize;
 
-use super::words::{content, identity, stem, words};
+use crate::domain::words::{content, identity, stem, words};
 
 /// A claim as drafted: which caption, and what.
 #[derive(Debug, Clone, PartialEq)]

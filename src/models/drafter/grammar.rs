@@ -13,7 +13,7 @@ use llguidance::toktrie::TokEnv;
 use llguidance::{Matcher, ParserFactory};
 
 use super::tokenizer::Tokenizer;
-use super::words::words;
+use crate::domain::words::words;
 
 /// Words of a claim after its first; fewer than three more is no statement.
 const MORE_WORDS: (usize, usize) = (3, 17);

@@ -2,7 +2,7 @@
 //!
 //! [`SmolLm2`] lets a small language model write inside a grammar; [`Extractive`] quotes. Both cite only moments they
 //! were given and are deterministic. What decides which claims survive is pure and has files of its own (`rank`,
-//! `claims`, `words`); the network is [`super::net::llama`], named here for benches and parity tests.
+//! `claims`); the network is [`super::net::llama`], named here for benches and parity tests.
 
 mod claims;
 mod extractive;
@@ -11,7 +11,6 @@ mod prompt;
 mod rank;
 mod smollm2;
 mod tokenizer;
-mod words;
 
 pub use self::extractive::Extractive;
 pub use self::smollm2::SmolLm2;

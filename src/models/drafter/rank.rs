@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::words::{content, identity, is_kind_of, stem, words};
+use crate::domain::words::{content, identity, is_kind_of, stem, words};
 
 /// A sentence longer than this is a paragraph: nobody can judge it against one frame.
 const MAX_SENTENCE: usize = 240;

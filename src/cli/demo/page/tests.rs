@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::super::script::{Claim, Question, Truth};
 use super::*;
-use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, Trial, V1, Verdict};
+use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, TimeAsked, Trial, V1, Verdict};
 use crate::domain::{
-    Clock, Design, Entailment, Fingerprint, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState, StreamTime,
-    VerdictId, WallTime,
+    Clock, Design, Entailment, Fingerprint, Order, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState,
+    StreamTime, VerdictId, WallTime,
 };
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)> & \"quoted\" '";
@@ -71,6 +71,8 @@ fn transcript() -> Transcript {
         design: Design::CaptionNli,
         streams: vec![],
         window: Window { from: StreamTime::ZERO, to: None },
+        time: TimeAsked { phrase: HOSTILE.into(), order: Order::Relevance, windows: vec![], anchor: None },
+        survey: None,
         moments: vec![],
         claims: vec![verdict(Reason::Entailed, HOSTILE)],
     };

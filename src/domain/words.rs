@@ -1,4 +1,4 @@
-//! Words as the drafters compare them: lower case, lightly stemmed, numbers as digits, function words left out.
+//! Words as drafting, searching and counting compare them: lower case, lightly stemmed, numbers as digits, function words left out.
 //!
 //! Pure functions on text. English only, as the captioners and the language model are.
 
@@ -210,13 +210,13 @@ const KINDS: &[(&str, &[&str])] = &[
 ];
 
 /// The word runs of `text`, as written: letters, digits, apostrophes and hyphens inside.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| !(c.is_alphanumeric() || c == '\'' || c == '’' || c == '-');
     text.split(part).map(|word| word.trim_matches(['\'', '’', '-'])).filter(|word| !word.is_empty())
 }
 
 /// The stem that the spellings of a word share, lower case.
-pub(super) fn stem(word: &str) -> String {
+pub fn stem(word: &str) -> String {
     let lower = word.to_lowercase();
     let lower = lower.trim_end_matches("'s").trim_end_matches("’s");
     let same = |word: &str| SAME.iter().find(|(from, _)| *from == word).map(|(_, to)| (*to).to_owned());
@@ -260,12 +260,12 @@ fn undouble(stem: &str) -> String {
 }
 
 /// Whether a word carries no content.
-pub(super) fn is_function(word: &str) -> bool {
+pub fn is_function(word: &str) -> bool {
     FUNCTION_WORDS.contains(&word)
 }
 
 /// The stems of the content words of `text`, in order, each once.
-pub(super) fn content(text: &str) -> Vec<String> {
+pub fn content(text: &str) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
     for word in words(text) {
         let stem = stem(word);
@@ -277,13 +277,13 @@ pub(super) fn content(text: &str) -> Vec<String> {
 }
 
 /// Whether `stem` is of the kind that the stem `wider` names.
-pub(super) fn is_kind_of(stem: &str, wider: &str) -> bool {
+pub fn is_kind_of(stem: &str, wider: &str) -> bool {
     let kind = KINDS.iter().find(|(kind, _)| self::stem(kind) == wider);
     kind.is_some_and(|(_, members)| members.iter().any(|member| self::stem(member) == stem))
 }
 
 /// What makes two claims the same: the stems of all their words.
-pub(super) fn identity(text: &str) -> Vec<String> {
+pub fn identity(text: &str) -> Vec<String> {
     words(text).map(stem).collect()
 }
 

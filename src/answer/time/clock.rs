@@ -2,54 +2,70 @@
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word<'a> {
+pub(in crate::answer) struct Word<'a> {
     /// As written, with its punctuation.
-    pub(super) raw: &'a str,
+    pub(in crate::answer) raw: &'a str,
     /// In lower case without surrounding punctuation.
-    pub(super) core: String,
+    pub(in crate::answer) core: String,
+}
+
+impl Word<'_> {
+    /// Whether a clause ends behind it.
+    pub(super) fn ends_clause(&self) -> bool {
+        self.raw.ends_with([',', '.', ';', '?', '!', ')', ']'])
+    }
+}
+
+/// The word at `at` in lower case; empty beyond the end.
+pub(super) fn core<'a>(words: &'a [Word<'_>], at: usize) -> &'a str {
+    words.get(at).map_or("", |word| word.core.as_str())
 }
 
 /// The words of `text`, split at white space.
-pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+pub(in crate::answer) fn words(text: &str) -> Vec<Word<'_>> {
     let punctuation = |c: char| !c.is_alphanumeric();
     text.split_whitespace().map(|raw| Word { raw, core: raw.trim_matches(punctuation).to_lowercase() }).collect()
 }
 
 /// A time that was read from the beginning of some words.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Reading {
+pub(in crate::answer) struct Reading {
     /// The time, in seconds.
-    pub(super) seconds: f64,
+    pub(in crate::answer) seconds: f64,
     /// How many words it took.
-    pub(super) words: usize,
+    pub(in crate::answer) words: usize,
 }
 
 /// Reads a time with a unit, or a clock time, from the beginning of `words`.
-pub(super) fn read(words: &[Word<'_>]) -> Option<Reading> {
+pub(in crate::answer) fn read(words: &[Word<'_>]) -> Option<Reading> {
     let first = words.first()?;
     if let Some(seconds) = clock(&first.core) {
         return Some(Reading { seconds, words: 1 });
     }
-    if matches!(first.core.as_str(), "second" | "timestamp" | "t") {
-        return number(&words.get(1)?.core).map(|seconds| Reading { seconds, words: 2 });
+    let scale = match first.core.as_str() {
+        "second" | "timestamp" | "t" => Some(1.0),
+        "minute" => Some(60.0),
+        _ => None,
+    };
+    match scale {
+        Some(scale) => number(&words.get(1)?.core).map(|n| Reading { seconds: n * scale, words: 2 }),
+        None => quantities(words),
     }
-    quantities(words)
 }
 
 /// Reads a number without a unit.
-pub(super) fn number(word: &str) -> Option<f64> {
+pub(in crate::answer) fn number(word: &str) -> Option<f64> {
     let plain = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit() || c == b'.');
     if plain { word.parse().ok().filter(|n: &f64| n.is_finite()) } else { spelled(word) }
 }
 
 /// `1 minute 30 seconds`: one or more numbers with units.
-fn quantities(words: &[Word<'_>]) -> Option<Reading> {
+pub(super) fn quantities(words: &[Word<'_>]) -> Option<Reading> {
     let mut reading = Reading { seconds: 0.0, words: 0 };
     while let Some((seconds, taken)) = quantity(&words[reading.words..]) {
         reading.seconds += seconds;
         reading.words += taken;
-        let ended = words[reading.words - 1].raw.ends_with([',', '.', ';', '?', '!', ')', ']']);
-        if ended {
+        if words[reading.words - 1].ends_clause() {
             break;
         }
     }
@@ -58,9 +74,16 @@ fn quantities(words: &[Word<'_>]) -> Option<Reading> {
 
 fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
     let core = words.first()?.core.as_str();
+    if core == "half" {
+        // "half an hour", "half hour"
+        let skip = 1 + usize::from(self::core(words, 1) == "an" || self::core(words, 1) == "a");
+        return unit(self::core(words, skip)).map(|unit| (unit / 2.0, skip + 1));
+    }
     let core = core.strip_prefix("t=").unwrap_or(core);
     let digits = core.len() - core.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
     let (value, suffix) = core.split_at(digits);
+    // "the 30-second mark"
+    let suffix = suffix.strip_prefix('-').unwrap_or(suffix);
     if let (Some(value), Some(unit)) = (number(value), unit(suffix)) {
         return Some((value * unit, 1));
     }
@@ -69,7 +92,7 @@ fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
 }
 
 /// `0:42`, `00:42.5`, `1:02:03`: minutes and seconds, or hours, minutes and seconds.
-fn clock(word: &str) -> Option<f64> {
+pub(super) fn clock(word: &str) -> Option<f64> {
     let parts: Vec<&str> = word.split(':').collect();
     let shaped =
         (2..=3).contains(&parts.len()) && parts[1..].iter().all(|p| p.split('.').next().map(str::len) == Some(2));
@@ -83,12 +106,15 @@ fn clock(word: &str) -> Option<f64> {
     parts.iter().try_fold(0.0, |total, part| part.parse::<f64>().ok().map(|n| total * 60.0 + n))
 }
 
-fn unit(word: &str) -> Option<f64> {
+/// Seconds in a unit.
+pub(super) fn unit(word: &str) -> Option<f64> {
     match word {
         "ms" | "milliseconds" => Some(0.001),
         "s" | "sec" | "secs" | "second" | "seconds" => Some(1.0),
         "m" | "min" | "mins" | "minute" | "minutes" => Some(60.0),
         "h" | "hr" | "hrs" | "hour" | "hours" => Some(3600.0),
+        "day" | "days" => Some(86_400.0),
+        "week" | "weeks" => Some(604_800.0),
         _ => None,
     }
 }
@@ -126,6 +152,10 @@ mod tests {
             ("ten minutes", Some((600.0, 2))),
             ("1h", Some((3600.0, 1))),
             ("5 s, 3 s", Some((5.0, 2))),
+            ("half an hour ago", Some((1800.0, 3))),
+            ("30-second mark", Some((30.0, 1))),
+            ("minute 3", Some((180.0, 2))),
+            ("3 days", Some((259_200.0, 2))),
             ("5 people", None),
             ("12.5", None),
             ("16:9:", None),

@@ -1,0 +1,90 @@
+//! From a question to the part of a stream it is about, and to the order in which its moments matter. Pure.
+//!
+//! [`read`] reads the question, without knowing any stream; [`resolve`] says what that means for one stream. Of two
+//! phrases of one kind the first counts; a day, a window, an order and an event can come together ("the first car after
+//! 8 am yesterday"). What is not understood leaves the whole stream, most similar moments first.
+//!
+//! | phrase | window | order |
+//! |---|---|---|
+//! | `at 0:42`, `at 15 seconds`, `at minute 3`, `at t=12.5s` | one sampling interval around it | nearest |
+//! | `around 0:42` | three intervals around it | nearest |
+//! | `at 14:30`, `at 2 pm`, `at noon` | that minute, and one interval around | nearest |
+//! | `around 2 pm` | ten minutes around | nearest |
+//! | `after X`, `since X` · `before X`, `until X`, `by X` | from X · to X | similarity |
+//! | `between X and Y`, `from X to Y`, `0:10-0:20` | from X to Y | similarity |
+//! | `in the first N s` · `in the last N s of the video` | at the beginning · at the end of what was seen | similarity |
+//! | `in the last N minutes`, `in the past hour` | the last N minutes before now; of a file, before its end | similarity |
+//! | `N minutes ago` · `N s before the end` · `N s after the start`, `N s into the video` | as `at` | nearest |
+//! | `the beginning`, `first frame`, `initially` | a tenth of the stream, at least 2 samples, at most 5 min | earliest |
+//! | `the end`, `last frame`, `finally` | the same at the end | latest |
+//! | `first half`, `last third`, `middle of the video`, `halfway through` | that part | similarity |
+//! | `now`, `currently`, `at the moment`, `latest` | the last two intervals; live: the last 30 s at least | latest |
+//! | `today`, `yesterday`, `N days ago`, `on Monday`, `last week`, `2026-11-05`, `5 November` | those days | similarity |
+//! | `this morning`, `yesterday evening`, `tonight`, `last night`; live also `in the morning`, `at night` | see `calendar` | similarity |
+//! | `the first car`, `first seen` · `the last car` | the whole stream | earliest · latest of the similar |
+//! | `after`/`before`/`while the man sits down`, `10 s after …` | beyond · up to · around the event once it is found | similarity |
+//!
+//! `14:30` may be 14 min 30 s into a clip or a time of day. Of a file it is the first if the file is that long, else the
+//! second if the file was recorded then. Of a live stream it is a time of day if the stream was watched then, else a
+//! stream time if the stream is that long. With a day beside it, it is a time of day. A time of day without a day is the
+//! latest one that has passed. Times of day are those of the stream's zone.
+
+mod calendar;
+pub(in crate::answer) mod clock;
+mod order;
+mod phrase;
+mod point;
+mod resolve;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use point::Point;
+
+pub(super) use order::{arrange, candidates};
+pub(super) use phrase::{Time, read};
+pub(super) use resolve::{Extent, Plan, beyond, resolve};
+
+pub(super) use crate::domain::{Order, Side};
+
+/// The part of a stream, before it is known which stream.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum When {
+    /// All of it.
+    Whole,
+    /// The beginning.
+    Beginning,
+    /// The end.
+    End,
+    /// From one fraction to another.
+    Part(f64, f64),
+    /// So many seconds at the beginning.
+    Opening(f64),
+    /// So many seconds at the end.
+    Closing(f64),
+    /// So many seconds before now.
+    Recent(f64),
+    /// Now.
+    Now,
+    /// At a time.
+    At(Point),
+    /// Near a time.
+    Around(Point),
+    /// From a time on.
+    After(Point),
+    /// Up to a time.
+    Before(Point),
+    /// From one time to another, in either order.
+    Between(Point, Point),
+}
+
+/// Something that must be found before it is known where to look.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    /// Where to look once it is found.
+    pub(super) side: Side,
+    /// How many seconds away from it, if the question says so.
+    pub(super) offset: Option<f64>,
+    /// What to find.
+    pub(super) text: String,
+}

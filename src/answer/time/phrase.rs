@@ -1,0 +1,186 @@
+//! Reads a whole question: its time phrases, the event it leans on, and what is left to look for. Pure.
+
+use super::calendar::Day;
+use super::clock::{self, Word};
+use super::rules::{self, Found, Here};
+use super::{Event, Order, When};
+
+/// What a question says about time.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::answer) struct Time {
+    /// The part of the stream.
+    pub(super) when: When,
+    /// The day; times of day are then those of that day.
+    pub(super) day: Option<Day>,
+    /// First or last of something.
+    pub(super) order: Option<Order>,
+    /// What must be found first.
+    pub(in crate::answer) event: Option<Event>,
+    /// The phrases that were read, as written.
+    pub(in crate::answer) phrase: String,
+    /// The question without them: what shall be looked for.
+    pub(in crate::answer) topic: String,
+}
+
+/// Reads a question. Of two phrases that say the same kind of thing the first counts.
+pub(in crate::answer) fn read(question: &str) -> Time {
+    let words = clock::words(question);
+    let mut reader = Reader::default();
+    let mut at = 0;
+    while at < words.len() {
+        at += reader.step(&words, at);
+    }
+    reader.finish(question)
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    when: Option<When>,
+    day: Option<Day>,
+    order: Option<Order>,
+    event: Option<(super::Side, Option<f64>)>,
+    phrases: Vec<String>,
+    /// Words that belong to the question itself.
+    main: Vec<&'a str>,
+    /// Words that belong to the event.
+    told: Vec<&'a str>,
+    connective: String,
+    in_event: bool,
+    /// The event came first and ends at its comma.
+    leads: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Takes a phrase or one word; returns how many words.
+    fn step(&mut self, words: &'a [Word<'a>], at: usize) -> usize {
+        let before = at.checked_sub(1).map_or("", |before| words[before].core.as_str());
+        let here = Here { words: &words[at..], before, is_first: at == 0 };
+        let taken = rules::read(here).map_or(0, |(taken, found)| if self.take(found) { taken } else { 0 });
+        if taken > 0 {
+            let phrase: Vec<&str> = words[at..at + taken].iter().map(|word| word.raw).collect();
+            self.note(phrase.join(" "));
+        } else {
+            let clause = if self.in_event { &mut self.told } else { &mut self.main };
+            clause.push(words[at].raw);
+        }
+        let taken = taken.max(1);
+        let asks = words.get(at + 1).is_some_and(|next| asks(&next.core)) && !self.told.is_empty();
+        if self.in_event && self.leads && asks {
+            self.in_event = false;
+        }
+        if self.in_event && self.leads && words[at + taken - 1].raw.ends_with(',') {
+            self.in_event = false;
+        }
+        taken
+    }
+
+    /// Whether there was room for what was found.
+    fn take(&mut self, found: Found) -> bool {
+        match found {
+            Found::When(when) => {
+                self.when.is_none() && {
+                    self.when = Some(when);
+                    true
+                }
+            }
+            Found::Day(day) => {
+                self.day.is_none() && {
+                    self.day = Some(day);
+                    true
+                }
+            }
+            Found::Order(order) => {
+                // An event's "first" is not the question's.
+                if !self.in_event {
+                    self.order.get_or_insert(order);
+                }
+                false
+            }
+            Found::Event { side, offset } => {
+                self.event.is_none() && {
+                    self.event = Some((side, offset));
+                    self.leads = self.main.is_empty();
+                    true
+                }
+            }
+            Found::Whole => true,
+        }
+    }
+
+    /// Keeps the words of a phrase, and takes away what led to it: "in the", "right".
+    fn note(&mut self, phrase: String) {
+        let opens_event = self.event.is_some() && !self.in_event && self.told.is_empty() && self.connective.is_empty();
+        let clause = if self.in_event { &mut self.told } else { &mut self.main };
+        while clause.last().is_some_and(|word| leads_to_time(word)) {
+            clause.pop();
+        }
+        if opens_event {
+            self.in_event = true;
+            self.connective = phrase;
+        } else {
+            self.phrases.push(trim(&phrase).to_owned());
+        }
+    }
+
+    fn finish(mut self, question: &str) -> Time {
+        let told = trim(&self.told.join(" ")).to_owned();
+        let event = self.event.filter(|_| !told.is_empty()).map(|(side, offset)| {
+            self.phrases.push(format!("{} {told}", self.connective));
+            Event { side, offset, text: told.clone() }
+        });
+        let main = trim(&self.main.join(" ")).to_owned();
+        let topic = if clock::words(&main).iter().any(|word| !word.core.is_empty()) {
+            main
+        } else {
+            question.trim().to_owned()
+        };
+        Time {
+            when: self.when.unwrap_or(When::Whole),
+            day: self.day,
+            order: self.order,
+            event,
+            phrase: self.phrases.join(", "),
+            topic,
+        }
+    }
+}
+
+fn leads_to_time(word: &str) -> bool {
+    let core = word.to_lowercase();
+    matches!(
+        core.as_str(),
+        "in" | "the"
+            | "at"
+            | "on"
+            | "of"
+            | "within"
+            | "over"
+            | "during"
+            | "for"
+            | "about"
+            | "around"
+            | "by"
+            | "right"
+            | "just"
+            | "near"
+            | "towards"
+            | "toward"
+            | "from"
+            | "shortly"
+            | "immediately"
+            | "soon"
+            | "directly"
+            | "very"
+            | "starting"
+            | "and"
+    )
+}
+
+/// Words that begin a question.
+fn asks(word: &str) -> bool {
+    matches!(word, "what" | "who" | "where" | "how" | "why" | "which")
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '?' | '.' | '!'))
+}
