@@ -103,6 +103,11 @@ pub(super) fn spelt_out(sentence: &str) -> Vec<String> {
     out
 }
 
+/// The one thing whose presence is all that a claim states, in the singular: "There is a car.", "Dogs are visible."
+pub(super) fn only_thing(claim: &str) -> Option<String> {
+    total(&tokens(claim)).map(|counted| counted.noun)
+}
+
 /// Whether a sentence says several things with numbers and `claim` only one: its parts then speak, each for itself, since
 /// as a whole it seems to say "one person is on the left" as soon as one is in the centre and six are on the left.
 pub(super) fn is_in_parts(sentence: &str, claim: &str) -> bool {
@@ -321,6 +326,21 @@ mod tests {
         ];
         for (sentence, due) in table {
             assert_eq!(spelt_out(sentence), due, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_claim_of_presence_has_one_thing() {
+        let table = [
+            ("There is an elephant.", Some("elephant")),
+            ("Two dogs are visible.", Some("dog")),
+            ("There are people.", Some("person")),
+            ("There is no car.", None),
+            ("There are people and cars.", None),
+            ("A dog runs.", None),
+        ];
+        for (claim, due) in table {
+            assert_eq!(only_thing(claim).as_deref(), due, "{claim}");
         }
     }
 

@@ -131,6 +131,67 @@ pub(super) fn missing(sentence: &str, claim: &str) -> Option<Missing> {
         .or_else(|| roles(&said, &stated))
 }
 
+/// Things that may be called by a wider word, or by another one.
+const WIDER: [(&str, Said); 12] = [
+    (
+        "person",
+        &[
+            "people",
+            "man",
+            "men",
+            "woman",
+            "women",
+            "boy",
+            "girl",
+            "child",
+            "children",
+            "baby",
+            "lady",
+            "gentleman",
+            "guy",
+            "adult",
+            "individual",
+            "someone",
+            "somebody",
+            "he",
+            "she",
+            "they",
+            "toddler",
+            "kid",
+            "group",
+            "crowd",
+            "cyclist",
+            "couple",
+        ],
+    ),
+    ("vehicle", &["car", "bus", "truck", "van", "taxi", "train", "motorcycle", "lorry", "suv"]),
+    (
+        "animal",
+        &["dog", "cat", "bird", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe", "rabbit", "goat"],
+    ),
+    ("child", &["children", "boy", "girl", "kid", "toddler", "baby", "infant"]),
+    ("man", &["gentleman", "guy", "men", "he"]),
+    ("woman", &["lady", "women", "she"]),
+    ("bike", &["bicycle", "motorcycle"]),
+    ("bicycle", &["bike"]),
+    ("couch", &["sofa"]),
+    ("sofa", &["couch"]),
+    ("tv", &["television"]),
+    ("television", &["tv"]),
+];
+
+/// Whether a sentence names a thing: by its word, in the singular or plural, or by a narrower one.
+pub(super) fn names(sentence: &str, thing: &str) -> bool {
+    let said = tokens(sentence);
+    let last = thing.rsplit(' ').next().unwrap_or(thing);
+    let is_named = |word: &str| {
+        let plurals = [format!("{word}s"), format!("{word}es"), format!("{}ies", word.trim_end_matches('y'))];
+        said.iter().any(|token| token == word || plurals.contains(token))
+    };
+    let narrower = WIDER.iter().find(|(wide, _)| *wide == last).map_or(&[] as Said, |(_, narrower)| *narrower);
+    is_named(last) || narrower.iter().any(|word| is_named(word))
+}
+
 /// Lower-case words; "isn't" is "is not", hyphens part words.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let low = text.to_lowercase().replace('’', "'").replace("n't", " not").replace("'s", " ");
@@ -277,6 +338,28 @@ mod tests {
         ];
         for (sentence, claim, due) in table {
             assert_eq!(missing(sentence, claim), due, "{sentence:?} => {claim:?}");
+        }
+    }
+
+    #[test]
+    fn things_are_named_by_their_word_or_a_narrower_one() {
+        let table = [
+            ("There are two dogs.", "dog", true),
+            ("There are two buses.", "bus", true),
+            ("There are two benches.", "bench", true),
+            ("Two babies sleep.", "baby", true),
+            ("A young boy stands.", "person", true),
+            ("Two people stand.", "person", true),
+            ("There is a van or truck.", "vehicle", true),
+            ("A bike leans on a wall.", "bicycle", true),
+            ("There is a van or truck.", "bus", false),
+            ("Four people wear black.", "elephant", false),
+            ("A carpet lies there.", "car", false),
+            ("There is a traffic light.", "traffic light", true),
+            ("", "dog", false),
+        ];
+        for (sentence, thing, due) in table {
+            assert_eq!(names(sentence, thing), due, "{sentence:?} names {thing}");
         }
     }
 

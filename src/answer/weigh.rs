@@ -57,14 +57,20 @@ pub fn frame(caption: &Caption, pairs: &[Pair], opinions: &[Entailment], thresho
     // What is spelt out is a part of what was said: "A person wears red." denies nothing of the others.
     let said = caption.sentences().count();
     let claim = pairs.first().map_or("", |pair| pair.hypothesis.as_str());
-    let counted = counts::compare(pairs.iter().map(|pair| pair.premise.as_str()), claim);
+    let counted = counts::compare(caption.sentences(), claim);
     if let Some((Count::More(number) | Count::Fewer(number), at)) = counted {
         let is_more = matches!(counted, Some((Count::More(_), _)));
         let reason = if is_more { Reason::Contradicted } else { Reason::Neutral };
         return Weighed { reason, sentence: Some(at), detail: format!("the caption counts {number}"), is_firm: true };
     }
     let missing = |i: usize| said::missing(&pairs[i].premise, claim);
-    let may_entail = |i: usize| missing(i).is_none() && !counts::is_in_parts(&pairs[i].premise, claim);
+    let thing = counts::only_thing(claim);
+    let may_entail = |i: usize| {
+        let premise = &pairs[i].premise;
+        missing(i).is_none()
+            && !counts::is_in_parts(premise, claim)
+            && thing.as_ref().is_none_or(|thing| said::names(premise, thing))
+    };
     let entailing = strongest(opinions, |i, odds| entails(odds, threshold) && may_entail(i), entailment);
     let contradicting = strongest(opinions, |i, odds| i < said && contradicts(odds, threshold), contradiction);
     let is_counted = matches!(counted, Some((Count::Holds, _)));
@@ -75,8 +81,9 @@ pub fn frame(caption: &Caption, pairs: &[Pair], opinions: &[Entailment], thresho
         (_, Some(i)) => judged(Reason::Contradicted, Some(i)),
         _ => {
             let nearest = strongest(opinions, |_, odds| odds.entailment.is_finite(), entailment);
-            let refused = nearest.filter(|i| entails(&opinions[*i], threshold)).and_then(missing);
-            let detail = refused.map(|missing| missing.to_string()).unwrap_or_default();
+            let refused = nearest.filter(|i| entails(&opinions[*i], threshold) && !may_entail(*i));
+            let why = |i: usize| missing(i).map_or_else(|| "no sentence says so much".to_owned(), |it| it.to_string());
+            let detail = refused.map(why).unwrap_or_default();
             Weighed { detail, ..judged(Reason::Neutral, nearest) }
         }
     }
@@ -190,6 +197,8 @@ mod tests {
             ("There are about eight people.", [sure, never], Reason::Entailed, "", false),
             ("There is a car.", [never, never], Reason::Entailed, "", false),
             ("The people are near the car.", [sure, sure], Reason::Neutral, "\"near\" is not said", false),
+            ("There is one person.", [sure, sure], Reason::Contradicted, "the caption counts 8", true),
+            ("There is an elephant.", [sure, sure], Reason::Neutral, "no sentence says so much", false),
             ("Six people wear red.", [sure, sure], Reason::Neutral, "the number 6 is not said", false),
             ("There is no car.", [sure, sure], Reason::Neutral, "no sentence denies it", false),
             ("The people are friends.", [sure, never], Reason::Contradicted, "", false),
