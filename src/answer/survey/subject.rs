@@ -84,18 +84,15 @@ fn emptiness(all: &[&str]) -> Option<Subject> {
 
 /// `how many times did a car pass`, `how often was a dog seen`.
 fn times(all: &[&str]) -> Option<Subject> {
-    let rest = match all {
-        ["how", "many", "times", rest @ ..] | ["how", "often", rest @ ..] => rest,
-        _ => return None,
-    };
+    let (["how", "many", "times", rest @ ..] | ["how", "often", rest @ ..]) = all else { return None };
     clause(rest, Wants::Times)
 }
 
 /// `how long was the car there`, `for how long did a man stand`.
 fn duration(all: &[&str]) -> Option<Subject> {
-    let rest = match all {
-        ["how", "long", rest @ ..] | ["for", "how", "long", rest @ ..] | ["how", "much", "time", rest @ ..] => rest,
-        _ => return None,
+    let (["how", "long", rest @ ..] | ["for", "how", "long", rest @ ..] | ["how", "much", "time", rest @ ..]) = all
+    else {
+        return None;
     };
     clause(rest, Wants::Duration)
 }
@@ -148,10 +145,7 @@ fn seen_by_you(all: &[&str]) -> Option<Subject> {
     if !DO.contains(verb) && !["can", "could"].contains(verb) {
         return None;
     }
-    let rest = match rest {
-        ["you" | "we" | "it" | "i", rest @ ..] | ["the", "camera" | "video", rest @ ..] => rest,
-        _ => return None,
-    };
+    let (["you" | "we" | "it" | "i", rest @ ..] | ["the", "camera" | "video", rest @ ..]) = rest else { return None };
     let rest = rest.strip_prefix(&["ever"]).unwrap_or(rest);
     match rest {
         ["see" | "seen" | "spot" | "notice" | "show" | "find", rest @ ..] => thing(rest, Wants::Presence, false),

@@ -25,14 +25,14 @@ fn seen(coverage: &Coverage) -> String {
     if seen == due {
         return format!("any of the {} (the whole window)", samples(due));
     }
-    let mut text = format!("{seen} of {} ({} of the window)", samples(due), percent(coverage.share()));
+    let mut parts = vec![format!("{seen} of {} ({} of the window)", samples(due), percent(coverage.share()))];
     if missing > 0 {
-        text.push_str(&format!("; {missing} {} missing", if missing == 1 { "is" } else { "are" }));
+        parts.push(format!("{missing} {} missing", if missing == 1 { "is" } else { "are" }));
     }
     if unobservable > 0 {
-        text.push_str(&format!("; {unobservable} showed nothing"));
+        parts.push(format!("{unobservable} showed nothing"));
     }
-    text
+    parts.join("; ")
 }
 
 fn undecided(survey: &Survey, doubt: Option<Doubt>) -> String {

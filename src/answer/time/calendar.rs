@@ -49,8 +49,8 @@ pub(in crate::answer) enum Part {
 pub(super) fn read(words: &[Word<'_>], before: &str) -> Option<(Day, usize)> {
     let day = |which, part, taken| Some((Day { which, part }, taken));
     match (core(words, 0), core(words, 1)) {
-        ("today", _) => with_part(words, Which::Back(0)),
-        ("yesterday", _) => with_part(words, Which::Back(1)),
+        ("today", _) => Some(with_part(words, Which::Back(0))),
+        ("yesterday", _) => Some(with_part(words, Which::Back(1))),
         ("day", "before") if core(words, 2) == "yesterday" => day(Which::Back(2), None, 3),
         ("tonight", _) => day(Which::Back(0), Some(Part::Tonight), 1),
         ("this", "night") => day(Which::Back(0), Some(Part::Tonight), 2),
@@ -78,12 +78,12 @@ pub(super) fn read(words: &[Word<'_>], before: &str) -> Option<(Day, usize)> {
 
 fn dated(words: &[Word<'_>], first: &str) -> Option<(Day, usize)> {
     if let Some(weekday) = weekday(first) {
-        return with_part(words, Which::Weekday(weekday, true));
+        return Some(with_part(words, Which::Weekday(weekday, true)));
     }
     if first.len() == 10
         && let Ok(date) = first.parse::<Date>()
     {
-        return with_part(words, Which::Date(date));
+        return Some(with_part(words, Which::Date(date)));
     }
     let second = core(words, 1);
     let (month, number) = match (month(first), month(second)) {
@@ -97,10 +97,10 @@ fn dated(words: &[Word<'_>], first: &str) -> Option<(Day, usize)> {
 }
 
 /// `yesterday evening`, `Monday morning`.
-fn with_part(words: &[Word<'_>], which: Which) -> Option<(Day, usize)> {
+fn with_part(words: &[Word<'_>], which: Which) -> (Day, usize) {
     let ended = words[0].ends_clause();
     let part = part(core(words, 1)).filter(|_| !ended);
-    Some((Day { which, part }, 1 + usize::from(part.is_some())))
+    (Day { which, part }, 1 + usize::from(part.is_some()))
 }
 
 fn part(word: &str) -> Option<Part> {
