@@ -30,6 +30,7 @@ done
 python3 -m pip --version >/dev/null 2>&1 || need python3-pip
 has npm || need npm
 has systemd-analyze || need systemd
+has openssl || need openssl
 # Debian keeps daemons in /usr/sbin, which an ordinary user's path may lack.
 PATH="$PATH:/usr/sbin"
 has nats-server || need nats-server

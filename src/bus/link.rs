@@ -136,8 +136,8 @@ fn options(cfg: &Config) -> Result<ConnectOptions, BusError> {
         Login::Password { user, password } => options.user_and_password(user, password.expose().to_owned()),
         Login::Token(token) => options.token(token.expose().to_owned()),
         Login::NkeySeed(seed) => options.nkey(seed.expose().trim().to_owned()),
-        // The cause may repeat what it failed to read.
-        Login::Creds(text) => options.credentials(text.expose()).map_err(|_| BusError::Key {
+        // The library wants the line end that was trimmed. The cause may repeat what it failed to read.
+        Login::Creds(text) => options.credentials(&format!("{}\n", text.expose())).map_err(|_| BusError::Key {
             key: "creds_file",
             reason: "holds no user JWT with its seed: make one with `nsc generate creds`".to_owned(),
         })?,

@@ -147,6 +147,14 @@ impl Board {
         self.with(stream, |status| status.moments = moments);
     }
 
+    /// What an earlier life of the daemon left: how many moments, and the times of the last one.
+    pub(super) fn set_memory(&self, stream: &StreamId, moments: u64, last: Option<(StreamTime, WallTime)>) {
+        self.with(stream, |status| {
+            status.moments = moments;
+            (status.last_frame_at, status.last_wall) = last.unzip();
+        });
+    }
+
     pub(super) fn count_frame(&self, stream: &StreamId, at: StreamTime, wall: WallTime) {
         self.with(stream, |status| (status.last_frame_at, status.last_wall) = (Some(at), Some(wall)));
     }

@@ -89,6 +89,7 @@ async fn what_has_not_changed_is_not_captioned_again() {
     assert_eq!(captioned.try_iter().collect::<Vec<_>>(), [1, 2, 1]);
     assert_eq!(world.spans().await, [(0.0, 10.0), (15.0, 20.0), (25.0, 25.0)]);
     let due = [
+        "connecting",
         "up",
         "caption 0",
         "caption 0 until 5",
@@ -145,7 +146,7 @@ async fn dark_pictures_are_noted_told_counted_and_not_captioned() {
     assert_eq!(lengths(&dark), [(5.0, 10.0, Blindness::Black)]);
     let epoch = world.deps.index.record(&world.stream).await.expect("reads").expect("known").epoch;
     assert_eq!(dark[0].wall, epoch.plus(Duration::from_secs(5)));
-    let due = ["up", "caption 0", "black", "recovered", "caption 15", "caption 15 until 20", "ended"];
+    let due = ["connecting", "up", "caption 0", "black", "recovered", "caption 15", "caption 15 until 20", "ended"];
     assert_eq!(world.told(), due);
     let status = world.status();
     assert_eq!((status.blind, status.unobservable), (None, Duration::from_secs(5)));
@@ -165,7 +166,7 @@ async fn the_dark_goes_on_over_a_restart() {
     assert_eq!(world.status().blind, Some(Blindness::Black));
     world.deps.stop.ask();
     watching.ended().await.expect("no panic");
-    assert_eq!(world.told(), ["up", "black"]);
+    assert_eq!(world.told(), ["connecting", "up", "black"]);
     let deps = Deps { stop: Stop::new(), board: Board::new(), ..world.deps.clone() };
     let mut world = World { deps, ..world };
     let (watching, _) = world.watch(
@@ -175,7 +176,7 @@ async fn the_dark_goes_on_over_a_restart() {
     watching.ended().await.expect("no panic");
     assert_eq!(lengths(&world.dark().await), [(0.0, 15.0, Blindness::Black)]);
     assert_eq!(world.status().unobservable, Duration::from_secs(15));
-    assert_eq!(world.told(), ["up", "recovered", "caption 20", "ended"]);
+    assert_eq!(world.told(), ["connecting", "up", "recovered", "caption 20", "ended"]);
     assert_eq!(world.status().state, StreamState::Ended);
 }
 
@@ -190,8 +191,17 @@ async fn a_frozen_camera_is_noted_from_its_first_repetition() {
     assert_eq!(captioned.try_iter().count(), 2);
     assert_eq!(lengths(&world.dark().await), [(5.0, 20.0, Blindness::Frozen)]);
     assert_eq!(world.spans().await, [(0.0, 4.999_999_999), (25.0, 25.0)]);
-    let due =
-        ["up", "caption 0", "caption 0 until 5", "caption 0 until 10", "frozen", "recovered", "caption 25", "ended"];
+    let due = [
+        "connecting",
+        "up",
+        "caption 0",
+        "caption 0 until 5",
+        "caption 0 until 10",
+        "frozen",
+        "recovered",
+        "caption 25",
+        "ended",
+    ];
     assert_eq!(world.told(), due);
 }
 

@@ -177,6 +177,17 @@ async fn a_restart_goes_on_after_the_last_moment_and_captions_none_twice() {
     assert_eq!(world.stored().await, [0.0, 5.0, 10.0]);
     assert_eq!(world.status().dropped[&DropReason::Late], 2);
     assert_eq!(world.metric("gvqa_moments_total{stream=\"s\"}"), "3");
+
+    // Read to its end, it is not opened again, and the board of the next life still says how far it was seen.
+    let deps = Deps { board: Board::new(), ..world.deps.clone() };
+    let world = World { deps, ..world };
+    let (watching, origins) = world.watch(StreamKind::File, vec![]);
+    watching.ended().await.expect("no panic");
+    assert!(origins.lock().expect("not poisoned").is_empty());
+    let status = world.status();
+    assert_eq!((status.state, status.moments), (StreamState::Ended, 3));
+    assert_eq!(status.last_frame_at, StreamTime::from_seconds(10.0).ok());
+    assert!(status.last_wall.is_some() && status.lag_s.is_none());
 }
 
 /// A captioner that says when it has started, and goes on when told.

@@ -14,7 +14,7 @@ use super::teller::Teller;
 use super::writer::{Log, Writer};
 use super::{Board, Deps, StreamPolicy};
 use crate::domain::{StreamId, StreamKind, StreamState, Window};
-use crate::index::{IndexError, StreamRecord};
+use crate::index::{IndexError, Scope, StreamRecord};
 use crate::panics;
 use crate::seams::{FrameSource, Origin, SourceError};
 
@@ -122,7 +122,6 @@ async fn live(
             return Ok(());
         }
     };
-    deps.board.set_moments(&teller.stream, record.moments);
     if record.ended && policy.kind == StreamKind::File {
         teller.state(StreamState::Ended, "");
         return Ok(());
@@ -160,6 +159,9 @@ async fn register(deps: &Deps, policy: &StreamPolicy, teller: &Teller) -> Result
     let spans = deps.index.unobservable(&teller.stream, Window::ALL).await?;
     let eye = Eye::new(policy, &record, &spans);
     teller.resume_sight(eye.blind(), eye.unobservable());
+    let scope = Scope { streams: vec![teller.stream.clone()], window: Window::ALL };
+    let last = deps.index.moments(scope, 1, true).await?.into_iter().next();
+    deps.board.set_memory(&teller.stream, record.moments, last.map(|moment| (moment.at, moment.wall)));
     Ok((record, eye))
 }
 
