@@ -14,6 +14,10 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     for (stream, settings) in &config.streams {
         let every = Span(settings.sample_every().unwrap_or(config.daemon.sample_every.0));
         writeln!(out, "  stream {stream}: {:?}, one frame every {every}", settings.kind())?;
+        // Not a refusal: the service may be given what this user may not read.
+        if let Err(reason) = settings.check_password() {
+            writeln!(out, "    as things are, it could not log in: {reason}")?;
+        }
     }
     for beginning in &config.bus.manage_allow {
         writeln!(out, "  streams may be added over the bus: {beginning}…")?;

@@ -117,6 +117,10 @@ impl Address {
             };
         }
         let Some((scheme, rest)) = text.split_once("://") else {
+            // A mistyped camera is no file: its name would be told, with the password in it.
+            if text.contains("//") && text.contains('@') {
+                return Err(malformed("file", "it looks like an address without its ://"));
+            }
             return Ok((Self::File(PathBuf::from(text)), None));
         };
         match scheme {
@@ -286,6 +290,7 @@ mod tests {
             ("file:///a%2", "two hexadecimal digits"),
             ("file:///a%00b", "no path"),
             ("v4l2://video0", "write v4l2:///dev/video0"),
+            ("rtsp//user:secret@h/x", "without its ://"),
             ("rtsp://", "no host"),
             ("rtsp://user:secret@/x", "no host"),
             ("rtsp://user:%zz@h/x", "percent-encoded"),

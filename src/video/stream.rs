@@ -270,6 +270,11 @@ impl StreamConfig {
         self.starts_at.unwrap_or(epoch)
     }
 
+    /// Whether the password could be read at this moment, by this user.
+    pub fn check_password(&self) -> Result<(), String> {
+        self.credentials().map(drop)
+    }
+
     /// User name and password, a password file being read now, so that a changed one is used at the next connection.
     pub(super) fn credentials(&self) -> Result<Option<(String, Secret)>, String> {
         let Some(user) = self.user.clone() else {
