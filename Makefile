@@ -18,7 +18,7 @@ demo: setup ## Run the whole job on real clips: watch, ask over NATS, verify; wr
 	$(BIN) demo --out demo-out
 
 test: setup ## Run every test.
-	cargo test --release
+	cargo test --release --no-fail-fast
 
 lint: ## Formatting and lints, warnings denied.
 	cargo fmt --check

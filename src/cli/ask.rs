@@ -41,7 +41,7 @@ pub struct AskArgs {
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
     /// Watch this video file here and now and ask about it: no daemon, no server, nothing is kept.
-    #[arg(long, value_name = "VIDEO", conflicts_with = "stream")]
+    #[arg(long, value_name = "VIDEO", conflicts_with_all = ["stream", "user", "password_file", "token_file", "creds_file", "nkey_seed_file", "tls_ca", "timeout"])]
     file: Option<PathBuf>,
     /// With --file: one frame per this much of the video, such as 2s.
     #[arg(long, default_value = "5s", value_parser = span, requires = "file")]

@@ -48,6 +48,8 @@ mod writer;
 #[cfg(test)]
 mod fakes;
 #[cfg(test)]
+mod live_tests;
+#[cfg(test)]
 mod sight_tests;
 #[cfg(test)]
 mod tests;

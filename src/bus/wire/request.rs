@@ -48,8 +48,9 @@ pub struct AskRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 50))]
     pub k: Option<u32>,
-    /// How long the sender will wait, in seconds; the daemon's default if absent.
+    /// How long the sender will wait, in seconds; the daemon's default if absent. More than `bus.max_deadline` is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub deadline_s: Option<f64>,
 }
 
@@ -68,8 +69,9 @@ pub struct VerifyRequest {
     /// How claims are checked; the daemon's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
-    /// How long the sender will wait, in seconds; the daemon's default if absent.
+    /// How long the sender will wait, in seconds; the daemon's default if absent. More than `bus.max_deadline` is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub deadline_s: Option<f64>,
 }
 
@@ -108,8 +110,9 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Seconds>")]
     pub to: Option<StreamTime>,
-    /// How long the sender will wait, in seconds; the daemon's default if absent.
+    /// How long the sender will wait, in seconds; the daemon's default if absent. More than `bus.max_deadline` is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub deadline_s: Option<f64>,
 }
 
@@ -131,8 +134,9 @@ pub struct FrameRequest {
     /// Seconds into the stream.
     #[schemars(with = "Seconds")]
     pub timestamp: StreamTime,
-    /// How long the sender will wait, in seconds; the daemon's default if absent.
+    /// How long the sender will wait, in seconds; the daemon's default if absent. More than `bus.max_deadline` is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub deadline_s: Option<f64>,
 }
 

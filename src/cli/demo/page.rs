@@ -45,7 +45,7 @@ fn header(transcript: &Transcript) -> String {
          <li class=\"unverified\"><b>{unverified}</b> unverified</li>\
          <li><b>{}</b> evidence frames</li></ul>\n<p class=\"fine\">{}</p>\n</header>\n",
         transcript.pictures.len(),
-        Escaped(&transcript.at.to_string())
+        Escaped(&format!("{:.0}", transcript.at))
     )
 }
 
