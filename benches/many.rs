@@ -100,7 +100,7 @@ impl Judge for Idle {
 
 fn idle() -> Models {
     let model = || Box::new(Idle(Fingerprint::new("idle@0")));
-    Models { captioner: model(), embedder: model(), drafter: model(), judge: model() }
+    Models { captioner: model(), embedder: model(), drafter: model(), judge: model(), visual_qa: None }
 }
 
 /// What became of the frames.

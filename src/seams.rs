@@ -234,10 +234,20 @@ pub trait Judge: Send {
     fn threshold(&self) -> f32;
 }
 
-/// Asks a model a question about a picture. Only some models have it.
+/// A picture and what is asked about it.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    /// What is looked at.
+    pub picture: Picture,
+    /// What is asked, as plain text.
+    pub question: String,
+}
+
+/// Asks a model questions about pictures. Only some models have it. Never used for a blind caption.
 pub trait VisualQa: Send {
-    /// The model's answer.
-    fn ask(&mut self, picture: &Picture, question: &str) -> Result<String, ModelError>;
+    /// One answer an inquiry, in order; short, and empty if the model has nothing to say. Several questions about one
+    /// picture are cheapest one behind the other in one call.
+    fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError>;
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;
 }
@@ -252,4 +262,6 @@ pub struct Models {
     pub drafter: Box<dyn Drafter>,
     /// Caption and claim to entailment.
     pub judge: Box<dyn Judge>,
+    /// Picture and question to answer, if a model that can do that is configured.
+    pub visual_qa: Option<Box<dyn VisualQa>>,
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::domain::{Caption, Citation, Claim, Embedding, Entailment, Fingerprint, Picture};
-use crate::seams::{Captioner, DraftRequest, Drafter, Embedder, Judge, ModelError, Models, Pair};
+use crate::seams::{Captioner, DraftRequest, Drafter, Embedder, Inquiry, Judge, ModelError, Models, Pair, VisualQa};
 
 /// Called with each batch of pictures before they are captioned; may block, fail or panic.
 pub(crate) type Script = Box<dyn FnMut(&[Picture]) -> Result<(), ModelError> + Send>;
@@ -20,6 +20,7 @@ pub(crate) fn models(script: Script) -> (Models, Calls) {
         embedder: Box::new(fake("embedder")),
         drafter: Box::new(fake("drafter")),
         judge: Box::new(fake("judge")),
+        visual_qa: Some(Box::new(fake("visual-qa"))),
     };
     (models, calls)
 }
@@ -79,6 +80,18 @@ impl Drafter for Fake {
             citation: Citation { stream: moment.stream.clone(), at: moment.at },
         };
         Ok(request.moments.iter().map(claim).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+impl VisualQa for Fake {
+    fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError> {
+        self.note(format!("ask {}", inquiries.len()));
+        let answer = |inquiry: &Inquiry| format!("{} {}", inquiry.question, inquiry.picture.rgb()[0]);
+        Ok(inquiries.iter().map(answer).collect())
     }
 
     fn fingerprint(&self) -> &Fingerprint {

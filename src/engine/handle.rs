@@ -13,7 +13,7 @@ use super::worker::Worker;
 use super::{Config, EngineDied, EngineError, Metrics, warmup};
 use crate::domain::{Caption, Claim, Embedding, Entailment, Fingerprint, Picture};
 use crate::panics;
-use crate::seams::{DraftRequest, ModelError, Models, Pair};
+use crate::seams::{DraftRequest, Inquiry, ModelError, Models, Pair};
 
 /// Asks the models. Cheap to clone; the thread ends with the last clone.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ struct Door {
     drafter: Fingerprint,
     judge: Fingerprint,
     threshold: f32,
+    visual_qa: Option<Fingerprint>,
 }
 
 impl Drop for Door {
@@ -66,6 +67,7 @@ impl Engine {
             drafter: models.drafter.fingerprint().clone(),
             judge: models.judge.fingerprint().clone(),
             threshold: models.judge.threshold(),
+            visual_qa: models.visual_qa.as_ref().map(|model| model.fingerprint().clone()),
         }));
         let worker = Worker { models, lanes, config: config.clone(), metrics };
         let (warm, warmed) = std::sync::mpsc::sync_channel(1);
@@ -111,6 +113,19 @@ impl Engine {
             return Ok(Vec::new());
         }
         self.submit(lane, |reply| Work::Judge(Batch { inputs: pairs, reply })).await
+    }
+
+    /// One answer an inquiry. Fails if no model answers questions about pictures.
+    pub async fn ask(&self, lane: Lane, inquiries: Vec<Inquiry>) -> Result<Vec<String>, EngineError> {
+        if inquiries.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.submit(lane, |reply| Work::Ask(Batch { inputs: inquiries, reply })).await
+    }
+
+    /// Which model answers questions about pictures, if one does.
+    pub fn visual_qa(&self) -> Option<&Fingerprint> {
+        self.0.visual_qa.as_ref()
     }
 
     /// Which captioner runs.

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use crate::domain::{Caption, Claim, Embedding, Entailment, Picture};
-use crate::seams::{DraftRequest, ModelError, Pair};
+use crate::seams::{DraftRequest, Inquiry, ModelError, Pair};
 
 /// The way back. Dropped unanswered, it tells the caller that the engine has stopped.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, ModelError>>;
@@ -23,6 +23,7 @@ pub(super) enum Work {
     Embed(Batch<String, Embedding>),
     Draft { request: Box<DraftRequest>, reply: Reply<Vec<Claim>> },
     Judge(Batch<Pair, Entailment>),
+    Ask(Batch<Inquiry, String>),
 }
 
 /// Work with the span it belongs to.
@@ -40,6 +41,7 @@ impl Job {
             Work::Embed(batch) => batch.reply.is_closed(),
             Work::Draft { reply, .. } => reply.is_closed(),
             Work::Judge(batch) => batch.reply.is_closed(),
+            Work::Ask(batch) => batch.reply.is_closed(),
         }
     }
 }

@@ -68,6 +68,10 @@ async fn every_model_answers() {
     let request = crate::seams::DraftRequest { question: "?".into(), moments: vec![], max_claims: 1 };
     assert!(engine.draft(Lane::Interactive, request).await.expect("drafted").is_empty());
     assert_eq!(engine.judge_fingerprint().as_str(), "judge@fake");
+    let inquiry = |red| crate::seams::Inquiry { picture: picture(red), question: "Red?".into() };
+    let answers = engine.ask(Lane::Interactive, vec![inquiry(3), inquiry(4)]).await.expect("answers");
+    assert_eq!(answers, ["Red? 3", "Red? 4"]);
+    assert_eq!(engine.visual_qa().expect("there is one").as_str(), "visual-qa@fake");
     drop(engine);
     assert_eq!(thread.ended().await, Ok(()));
 }
@@ -159,6 +163,17 @@ async fn a_panic_answers_everybody_and_is_reported() {
     assert_eq!(thread.ended().await, Err(EngineDied { reason: "the weights melted".into() }));
     let late = engine.embed(Lane::Background, vec!["late".into()]).await;
     assert!(matches!(late, Err(EngineError::Model(ModelError::Stopped))));
+}
+
+#[tokio::test]
+async fn a_question_about_a_picture_needs_a_model_for_it() {
+    let (mut models, _) = fakes::models(Box::new(|_| Ok(())));
+    models.visual_qa = None;
+    let (engine, _thread) = Engine::start(models, &Config::default(), metrics()).expect("the fakes warm up");
+    assert_eq!(engine.visual_qa(), None);
+    let inquiry = crate::seams::Inquiry { picture: picture(1), question: "?".into() };
+    let error = engine.ask(Lane::Interactive, vec![inquiry]).await.expect_err("there is none");
+    assert!(error.to_string().contains("models.captioner"), "{error}");
 }
 
 #[tokio::test]

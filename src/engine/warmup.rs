@@ -2,7 +2,7 @@
 //! cannot run is found at start.
 
 use crate::domain::{Caption, Fingerprint, Moment, MomentId, Picture, StreamId, StreamTime, WallTime};
-use crate::seams::{DraftRequest, ModelError, Models, Pair};
+use crate::seams::{DraftRequest, Inquiry, ModelError, Models, Pair};
 
 const SIDE: u32 = 64;
 const SENTENCE: &str = "A person is walking.";
@@ -10,6 +10,9 @@ const SENTENCE: &str = "A person is walking.";
 /// Runs each model once and throws the results away.
 pub(super) fn run(models: &mut Models) -> Result<(), ModelError> {
     models.captioner.caption(&[grey()])?;
+    if let Some(model) = &mut models.visual_qa {
+        model.ask(&[Inquiry { picture: grey(), question: "Is a person walking?".to_owned() }])?;
+    }
     models.embedder.embed(&[SENTENCE.to_owned()])?;
     models.judge.judge(&[Pair { premise: SENTENCE.to_owned(), hypothesis: SENTENCE.to_owned() }])?;
     let moments = vec![moment(models.captioner.fingerprint(), models.embedder.fingerprint())];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::job::{Batch, InWork, Job, Work};
 use super::lanes::{Lane, Lanes};
 use super::{Config, Metrics, batch};
-use crate::seams::Models;
+use crate::seams::{ModelError, Models};
 use crate::telemetry::Stage;
 
 /// What the thread works with.
@@ -54,12 +54,25 @@ impl Worker {
                     stages.time(Stage::Judge, || model.judge(pairs))
                 });
             }
+            Work::Ask(inquiries) => {
+                let model = &mut self.models.visual_qa;
+                batch::run("visual-qa", vec![inquiries], self.config.max_pictures, |inquiries| {
+                    let model = model.as_mut().ok_or_else(no_visual_qa)?;
+                    stages.time(Stage::Ask, || model.ask(inquiries))
+                });
+            }
             Work::Draft { request, reply } => {
                 let claims = stages.time(Stage::Draft, || self.models.drafter.draft(&request));
                 let _ = reply.send(claims);
             }
         }
     }
+}
+
+fn no_visual_qa() -> ModelError {
+    let reason =
+        "none of the configured models answers questions about pictures: set models.captioner to one that does";
+    ModelError::Run { model: "visual-qa".to_owned(), reason: reason.to_owned() }
 }
 
 /// `first`, and behind it the background work of the same kind that fits into one call of `limit` inputs. A question is

@@ -57,6 +57,7 @@ pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
         embedder: embedder(config)?,
         drafter: drafter(config)?,
         judge: judge(config)?,
+        visual_qa: None,
     })
 }
 

@@ -21,6 +21,8 @@ pub enum Stage {
     Draft,
     /// Sentence pairs to entailment, one batch.
     Judge,
+    /// Questions about pictures to answers, one batch.
+    Ask,
     /// One group commit of the index.
     Commit,
     /// One scan of the index.
@@ -39,11 +41,12 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Caption,
         Self::Embed,
         Self::Draft,
         Self::Judge,
+        Self::Ask,
         Self::Commit,
         Self::Search,
         Self::Extract,
@@ -60,6 +63,7 @@ impl Stage {
             Self::Embed => "embed",
             Self::Draft => "draft",
             Self::Judge => "judge",
+            Self::Ask => "ask",
             Self::Commit => "commit",
             Self::Search => "search",
             Self::Extract => "extract",
@@ -80,7 +84,8 @@ pub struct Stages {
 
 impl Stages {
     /// The stages that have a thread of their own, so that a run which does not end means that the thread is stuck.
-    const OF_ONE_THREAD: [Stage; 5] = [Stage::Caption, Stage::Embed, Stage::Draft, Stage::Judge, Stage::Commit];
+    const OF_ONE_THREAD: [Stage; 6] =
+        [Stage::Caption, Stage::Embed, Stage::Draft, Stage::Judge, Stage::Ask, Stage::Commit];
 
     /// Registers the histogram with every stage present from the start.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {

@@ -204,6 +204,7 @@ pub fn models(says: &[(u8, &str)], contradicts: &[(&str, &str)]) -> (Models, Str
     let strings = Strings::default();
     let fingerprint = |role: &str| Fingerprint::new(format!("fake-{role}@0"));
     let models = Models {
+        visual_qa: None,
         captioner: Box::new(FakeCaptioner {
             says: says.iter().map(|(tag, text)| (*tag, (*text).to_owned())).collect(),
             saw: strings.captioned.clone(),
