@@ -95,6 +95,15 @@ impl Answerer {
         self.0.admitted(self.0.search(request)).await
     }
 
+    /// The moments that an answer to this question would rest on, best first; nothing is drafted or checked.
+    pub async fn recall(&self, question: &Question) -> Result<Vec<Hit>, AnswerError> {
+        let work = async {
+            let scene = self.0.scene(question).await?;
+            self.0.find(&scene, question.k).await
+        };
+        self.0.admitted(work).await
+    }
+
     /// Extracts a frame afresh.
     pub async fn frame(&self, citation: Citation) -> Result<FrameReply, AnswerError> {
         let work = async {

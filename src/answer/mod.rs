@@ -27,6 +27,8 @@ mod nearby;
 mod numerals;
 mod observable;
 mod question;
+mod rank;
+mod relevant;
 mod request;
 mod retrieve;
 mod said;

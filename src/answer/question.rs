@@ -6,10 +6,14 @@
 use super::draft;
 use super::error::AnswerError;
 use super::flow::Parts;
+use super::relevant;
 use super::retrieve::Scene;
 use super::survey::{self, Surveyed};
 use super::text::{self, Nothing};
-use crate::domain::{Answer, Claim, Conclusion, Doubt, Hit, Label, Moment, Question, Survey, Verdict};
+use crate::domain::{
+    Answer, Assessment, Claim, Conclusion, Doubt, Embedding, Hit, Label, Moment, Question, Reason, Role, Survey,
+    Verdict,
+};
 use crate::engine::Lane;
 use crate::seams::DraftRequest;
 
@@ -45,8 +49,59 @@ impl Parts {
             return Ok(Answer { moments: hits, ..unanswered(question, scene, Nothing::NoClaims) });
         }
         let verdicts = self.check_drafted(&question, claims).await?;
-        let text = text::paragraph(&verdicts, question.design);
-        Ok(answer(question, scene, hits, verdicts, text))
+        let assessments = self.assess(&scene.time.topic, &verdicts).await?;
+        let text = self.text(&question, scene, &verdicts, &assessments).await?;
+        Ok(Answer { assessments, ..answer(question, scene, hits, verdicts, text) })
+    }
+
+    /// What each claim does for the answer.
+    async fn assess(&self, topic: &str, verdicts: &[Verdict]) -> Result<Vec<Assessment>, AnswerError> {
+        if verdicts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = std::iter::once(topic.to_owned()).chain(verdicts.iter().map(|verdict| verdict.claim.text.clone()));
+        let vectors = self.engine.embed(Lane::Interactive, texts.collect()).await?;
+        let Some((asked, said)) = vectors.split_first() else { return Ok(Vec::new()) };
+        let focus = relevant::focus(topic);
+        let assess = |(verdict, vector): (&Verdict, &Embedding)| {
+            let relevance = asked.cosine(vector);
+            let role = match (verdict.label(), verdict.reason) {
+                (_, Reason::Unchecked) => Role::Unchecked,
+                (Label::Unverified, _) => Role::Unproven,
+                (Label::Grounded, _) if focus.holds(&verdict.claim.text, relevance) => Role::Answers,
+                (Label::Grounded, _) => Role::BesideThePoint,
+            };
+            Assessment { verdict: verdict.id, role, relevance }
+        };
+        Ok(verdicts.iter().zip(said).map(assess).collect())
+    }
+
+    /// The claims that answer; if what was confirmed is beside the point, that, and whether what was asked about was
+    /// there at all: "What colour is the dog?" supposes one.
+    async fn text(
+        &self,
+        question: &Question,
+        scene: &Scene,
+        verdicts: &[Verdict],
+        assessments: &[Assessment],
+    ) -> Result<String, AnswerError> {
+        let roles = verdicts.iter().zip(assessments);
+        let told: Vec<&Verdict> =
+            roles.filter(|(_, it)| it.role != Role::BesideThePoint).map(|(verdict, _)| verdict).collect();
+        let answers = assessments.iter().any(|it| matches!(it.role, Role::Answers | Role::Unchecked));
+        let beside = assessments.iter().any(|it| it.role == Role::BesideThePoint);
+        if answers || !beside {
+            return Ok(text::paragraph(&told, question.design));
+        }
+        let mut told = text::nothing(Nothing::BesideThePoint);
+        let noun = relevant::focus(&scene.time.topic).noun;
+        if let Some(subject) = noun.and_then(|noun| survey::read(&format!("was there a {noun}"))) {
+            let Surveyed { survey, .. } = self.survey(&subject, &scene.parts, question.k).await?;
+            if survey.conclusion != Conclusion::Seen {
+                told = format!("{told} {}", survey::sentence(&survey, false));
+            }
+        }
+        Ok(told)
     }
 
     /// What all captions say, and for a presence the frames that prove it.
@@ -67,7 +122,8 @@ impl Parts {
             Vec::new()
         };
         let text = text_of(&survey, &verdicts, &question);
-        Ok(Answer { survey: Some(survey), ..answer(question, scene, hits, verdicts, text) })
+        let assessments = self.assess(&scene.time.topic, &verdicts).await?;
+        Ok(Answer { survey: Some(survey), assessments, ..answer(question, scene, hits, verdicts, text) })
     }
 
     async fn check_drafted(&self, question: &Question, claims: Vec<Claim>) -> Result<Vec<Verdict>, AnswerError> {
@@ -93,9 +149,13 @@ impl Parts {
 
 fn text_of(survey: &Survey, verdicts: &[Verdict], question: &Question) -> String {
     let grounded = verdicts.iter().any(|verdict| verdict.label() == Label::Grounded);
-    let unchecked = verdicts.iter().any(|verdict| verdict.reason == crate::domain::Reason::Unchecked);
+    let unchecked = verdicts.iter().any(|verdict| verdict.reason == Reason::Unchecked);
     let told = survey::sentence(survey, grounded || unchecked);
-    if grounded || unchecked { format!("{} {told}", text::paragraph(verdicts, question.design)) } else { told }
+    if grounded || unchecked {
+        format!("{} {told}", text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design))
+    } else {
+        told
+    }
 }
 
 fn unanswered(question: Question, scene: &Scene, why: Nothing) -> Answer {
@@ -108,6 +168,7 @@ fn answer(question: Question, scene: &Scene, moments: Vec<Hit>, verdicts: Vec<Ve
         window: scene.window(),
         asked: scene.asked(),
         survey: None,
+        assessments: Vec::new(),
         question,
         moments,
         verdicts,

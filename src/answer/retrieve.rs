@@ -1,10 +1,13 @@
-//! A question to the moments that may answer it: read its time, find the event it leans on, search what is left.
+//! A question to the moments that may answer it: read its time, find the event it leans on, rank what is left.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::error::AnswerError;
 use super::flow::Parts;
+use super::rank::{self, Candidate, Lean, Wish};
 use super::time::{self, Event, Extent, Plan, Time};
+use crate::domain::words::content;
 use crate::domain::{
     Anchor, Asked, Embedding, Hit, Moment, Order, Question, Searched, StreamId, StreamTime, WallTime, Window,
 };
@@ -13,6 +16,9 @@ use crate::index::{Scope, StreamRecord};
 use crate::seams::ModelError;
 use crate::telemetry::Stage;
 
+/// Moments of one window that are ranked: all of a shorter one (85 minutes at 5 s), of a longer one those nearest in
+/// meaning to the question and to its event.
+const RANKED: usize = 1024;
 /// Cosine similarity below which nothing counts as the event that a question leans on.
 const RESEMBLES: f32 = 0.2;
 
@@ -89,8 +95,9 @@ impl Parts {
         Ok(first.map_or(record.epoch, beginning))
     }
 
-    /// Finds the event that the question leans on, and restricts every stream to its side of it. An event seen in one
-    /// stream happens in the others at the same time of day.
+    /// Finds the event that the question leans on. "Ten seconds after" it is a window; "after" it is for the ranking,
+    /// because the event may be another one of those that resemble it. An event seen in one stream happens in the others
+    /// at the same time of day.
     async fn anchor(&self, event: &Event, parts: &mut [Part]) -> Result<Anchor, AnswerError> {
         let query = self.embed(&event.text).await?;
         let mut found: Option<Hit> = None;
@@ -99,7 +106,7 @@ impl Parts {
             found = best.into_iter().chain(found).max_by(|a, b| a.score.total_cmp(&b.score));
         }
         let found = found.filter(|hit| hit.score >= RESEMBLES);
-        if let Some(Hit { moment, .. }) = &found {
+        if let (Some(Hit { moment, .. }), Some(_)) = (&found, event.offset) {
             for part in parts {
                 let at = if part.stream == moment.stream {
                     moment.at
@@ -116,15 +123,56 @@ impl Parts {
     /// The `k` moments of a scene in the order asked for.
     pub(super) async fn find(&self, scene: &Scene, k: usize) -> Result<Vec<Hit>, AnswerError> {
         let start = Instant::now();
-        let Scene { time, parts, .. } = scene;
-        let Some(Plan { order, at, .. }) = parts.first().map(|part| part.plan) else { return Ok(Vec::new()) };
-        let query = self.embed(&time.topic).await?;
-        let mut hits = Vec::new();
-        for scope in scopes(parts) {
-            hits.extend(self.index.search(query.clone(), scope, time::candidates(order, k)).await?);
-        }
+        let Some(Plan { order, at, .. }) = scene.parts.first().map(|part| part.plan) else { return Ok(Vec::new()) };
+        let hits = match order {
+            Order::Relevance | Order::Earliest | Order::Latest => self.rank(scene, k).await?,
+            Order::First | Order::Last | Order::Nearest => {
+                let query = self.embed(&scene.time.topic).await?;
+                let mut hits = Vec::new();
+                for scope in scopes(&scene.parts) {
+                    hits.extend(self.index.search(query.clone(), scope, time::candidates(order, k)).await?);
+                }
+                time::arrange(hits, order, at, k)
+            }
+        };
         self.metrics.took(Stage::Retrieve, start.elapsed());
-        Ok(time::arrange(hits, order, at, k))
+        Ok(hits)
+    }
+
+    /// The `k` best moments of all parts, see [`rank`].
+    async fn rank(&self, scene: &Scene, k: usize) -> Result<Vec<Hit>, AnswerError> {
+        let event =
+            scene.time.event.as_ref().filter(|_| scene.anchor.as_ref().is_some_and(|anchor| anchor.found.is_some()));
+        let query = self.embed(&scene.time.topic).await?;
+        let event_query = match event {
+            Some(event) => Some(self.embed(&event.text).await?),
+            None => None,
+        };
+        let mut found: BTreeMap<(StreamId, StreamTime), (Hit, f32)> = BTreeMap::new();
+        for scope in scopes(&scene.parts) {
+            for hit in self.index.search(query.clone(), scope.clone(), RANKED).await? {
+                found.insert((hit.moment.stream.clone(), hit.moment.at), (hit, f32::NAN));
+            }
+            let Some(query) = &event_query else { continue };
+            for Hit { moment, score } in self.index.search(query.clone(), scope, RANKED).await? {
+                let key = (moment.stream.clone(), moment.at);
+                found.entry(key).or_insert((Hit { moment, score: f32::NAN }, score)).1 = score;
+            }
+        }
+        let mut found: Vec<(Hit, f32)> = found.into_values().collect();
+        // What only one of the searches found is no better for the other than the worst that it found.
+        let worst = |scores: &mut dyn Iterator<Item = f32>| scores.filter(|score| !score.is_nan()).fold(1.0, f32::min);
+        let least = worst(&mut found.iter().map(|(hit, _)| hit.score));
+        let least_event = worst(&mut found.iter().map(|(_, event)| *event));
+        for (hit, event) in &mut found {
+            hit.score = if hit.score.is_nan() { least } else { hit.score };
+            *event = if event.is_nan() { least_event } else { *event };
+        }
+        let candidates: Vec<Candidate> =
+            found.iter().map(|(hit, event)| candidate(hit, *event, &scene.parts)).collect();
+        let wish = wish(scene, event);
+        let taken = rank::spread(&candidates, &rank::scores(&candidates, &wish), k);
+        Ok(taken.into_iter().map(|index| found[index].0.clone()).collect())
     }
 
     /// The vector of one text.
@@ -132,6 +180,31 @@ impl Parts {
         let mut embeddings = self.engine.embed(Lane::Interactive, vec![text.to_owned()]).await?;
         let missing = || ModelError::Run { model: "embedder".into(), reason: "no embedding came back".into() };
         embeddings.pop().ok_or_else(|| AnswerError::Model(missing()))
+    }
+}
+
+fn candidate(hit: &Hit, event: f32, parts: &[Part]) -> Candidate {
+    let moment = &hit.moment;
+    Candidate {
+        at: moment.wall.seconds(),
+        stream: parts.iter().position(|part| part.stream == moment.stream).unwrap_or_default(),
+        stems: content(moment.caption.as_str()),
+        topic: hit.score,
+        event,
+    }
+}
+
+fn wish(scene: &Scene, event: Option<&Event>) -> Wish {
+    let lean = |part: &Part| {
+        let (towards, within) = part.plan.lean?;
+        Some(Lean { towards: part.extent.epoch.seconds() + towards.seconds(), within })
+    };
+    let every = scene.parts.iter().map(|part| part.extent.sample_every.as_secs_f64()).fold(0.0, f64::max);
+    Wish {
+        topic: content(&scene.time.topic),
+        event: event.map(|event| (event.side, content(&event.text))),
+        lean: scene.parts.iter().map(lean).collect(),
+        every,
     }
 }
 

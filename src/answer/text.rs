@@ -15,6 +15,8 @@ pub(super) enum Nothing {
     EmptyWindow,
     /// Moments were found, and no claim could be drafted from them.
     NoClaims,
+    /// What was confirmed is beside the point.
+    BesideThePoint,
 }
 
 /// One sentence instead of an answer.
@@ -23,16 +25,17 @@ pub(super) fn nothing(why: Nothing) -> String {
         Nothing::NoMoments => "Nothing has been seen yet, so there is nothing to answer from.",
         Nothing::EmptyWindow => "Nothing was seen in the time asked about, so there is nothing to answer from.",
         Nothing::NoClaims => "What was seen says nothing about the question.",
+        Nothing::BesideThePoint => "What was confirmed says nothing about the question.",
     }
     .to_owned()
 }
 
 /// The grounded claims as one paragraph, or one sentence that says why there are none.
-pub(super) fn paragraph(verdicts: &[Verdict], design: Design) -> String {
+pub(super) fn paragraph(verdicts: &[&Verdict], design: Design) -> String {
     if design == Design::None {
-        return join("Not checked: ", verdicts.iter());
+        return join("Not checked: ", verdicts.iter().copied());
     }
-    let mut grounded = verdicts.iter().filter(|verdict| verdict.label() == Label::Grounded).peekable();
+    let mut grounded = verdicts.iter().copied().filter(|verdict| verdict.label() == Label::Grounded).peekable();
     if grounded.peek().is_some() {
         return join("", grounded);
     }
@@ -87,13 +90,16 @@ mod tests {
             verdict("There is a car.", Reason::Entailed),
             verdict("Two people stand.", Reason::Entailed),
         ];
-        assert_eq!(paragraph(&verdicts, Design::CaptionNli), "There is a car. Two people stand.");
+        assert_eq!(
+            paragraph(&verdicts.iter().collect::<Vec<_>>(), Design::CaptionNli),
+            "There is a car. Two people stand."
+        );
     }
 
     #[test]
     fn what_was_not_confirmed_is_not_told() {
         for reason in Reason::ALL.into_iter().filter(|reason| *reason != Reason::Entailed) {
-            let text = paragraph(&[verdict("There is a dog.", reason)], Design::CaptionNli);
+            let text = paragraph(&[&verdict("There is a dog.", reason)], Design::CaptionNli);
             assert!(!text.contains("dog"), "{reason:?}: {text}");
             let checked = matches!(reason, Reason::Contradicted | Reason::Neutral);
             assert_eq!(text.contains("could not be checked"), !checked, "{reason:?}: {text}");
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn unchecked_claims_are_called_so() {
-        let text = paragraph(&[verdict("There is a dog.", Reason::Unchecked)], Design::None);
+        let text = paragraph(&[&verdict("There is a dog.", Reason::Unchecked)], Design::None);
         assert_eq!(text, "Not checked: There is a dog.");
     }
 }

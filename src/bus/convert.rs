@@ -31,6 +31,7 @@ impl Context<'_> {
             survey: answer.survey.as_ref().map(survey),
             moments: answer.moments.iter().map(hit).collect(),
             claims: answer.verdicts.iter().map(|verdict| self.verdict(verdict)).collect(),
+            assessments: answer.assessments.iter().map(assessment).collect(),
         }
     }
 
@@ -99,6 +100,10 @@ fn design(reason: Reason) -> domain::Design {
 pub(super) fn window(window: domain::Window) -> wire::Window {
     let end = window.to();
     wire::Window { from: window.from(), to: (end != domain::StreamTime::MAX).then_some(end) }
+}
+
+fn assessment(assessment: &domain::Assessment) -> wire::Assessment {
+    wire::Assessment { verdict_id: assessment.verdict, role: assessment.role, relevance: assessment.relevance }
 }
 
 fn time(asked: &domain::Asked) -> wire::TimeAsked {

@@ -1,6 +1,6 @@
 //! What comes back for a question.
 
-use super::{Asked, Hit, Question, StreamId, Survey, Verdict, Window};
+use super::{Asked, Assessment, Hit, Question, StreamId, Survey, Verdict, Window};
 
 /// An answer: the moments it rests on, and a verdict for every claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Answer {
     pub moments: Vec<Hit>,
     /// One verdict a claim, in the order drafted.
     pub verdicts: Vec<Verdict>,
+    /// What each claim does for the answer, in the order of the verdicts.
+    pub assessments: Vec<Assessment>,
     /// What all moments of the window say, for questions about presence, absence, number of times, duration.
     pub survey: Option<Survey>,
     /// One plain paragraph: the grounded claims, or that nothing could be grounded.

@@ -11,9 +11,9 @@ pub enum Order {
     /// Most similar first.
     #[default]
     Relevance,
-    /// Earliest first, whatever they show.
+    /// Nearer to the beginning first, weighed with similarity.
     Earliest,
-    /// Latest first, whatever they show.
+    /// Nearer to the end first, weighed with similarity.
     Latest,
     /// Of the similar ones, the earliest first.
     First,

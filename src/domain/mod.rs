@@ -5,6 +5,7 @@
 
 mod answer;
 mod asked;
+mod assessment;
 mod blind;
 mod caption;
 mod claim;
@@ -23,6 +24,7 @@ mod zone;
 
 pub use answer::Answer;
 pub use asked::{Anchor, Asked, Order, Searched, Side};
+pub use assessment::{Assessment, Role};
 pub use blind::{BlindSpan, Blindness};
 pub use caption::Caption;
 pub use claim::{Citation, Claim};

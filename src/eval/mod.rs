@@ -7,10 +7,12 @@
 //! - [`record`]: what came out of a suite, and how it is written down.
 //! - [`tally`]: claims caught and flagged; [`stats`]: shares with their intervals, curves over the threshold.
 //! - [`text`]: the judge alone, on claims made from captions.
+//! - [`retrieval`]: whether the moments that are taken for questions lie where the answers are.
 //! - [`table`]: the same as Markdown; [`plot`]: as a picture.
 
 pub mod plot;
 pub mod record;
+pub mod retrieval;
 pub mod stats;
 pub mod suite;
 pub mod table;

@@ -82,6 +82,11 @@ pub fn judge_alone(dir: &Path) -> Result<Box<dyn seams::Judge>, ModelError> {
     judge(&Config { dir: dir.to_owned(), ..Config::default() })
 }
 
+/// The embedder of the folder `dir` and nothing else.
+pub fn embedder_alone(dir: &Path) -> Result<Box<dyn seams::Embedder>, ModelError> {
+    embedder(&Config { dir: dir.to_owned(), ..Config::default() })
+}
+
 fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {
     Ok(Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?))
 }

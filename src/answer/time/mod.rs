@@ -4,6 +4,8 @@
 //! phrases of one kind the first counts; a day, a window, an order and an event can come together ("the first car after
 //! 8 am yesterday"). What is not understood leaves the whole stream, most similar moments first.
 //!
+//! "Earliest" and "latest" are weighed with similarity, so that what is asked for comes before what is not.
+//!
 //! | phrase | window | order |
 //! |---|---|---|
 //! | `at 0:42`, `at 15 seconds`, `at minute 3`, `at t=12.5s` | one sampling interval around it | nearest |
@@ -15,14 +17,16 @@
 //! | `in the first N s` · `in the last N s of the video` | at the beginning · at the end of what was seen | similarity |
 //! | `in the last N minutes`, `in the past hour` | the last N minutes before now; of a file, before its end | similarity |
 //! | `N minutes ago` · `N s before the end` · `N s after the start`, `N s into the video` | as `at` | nearest |
-//! | `the beginning`, `first frame`, `initially` | a tenth of the stream, at least 2 samples, at most 5 min | earliest |
+//! | `the beginning`, `first frame`, `initially` | a quarter of the stream, at least 2 samples, at most 5 min | earliest |
 //! | `the end`, `last frame`, `finally` | the same at the end | latest |
 //! | `first half`, `last third`, `middle of the video`, `halfway through` | that part | similarity |
+//! | `… in the middle` at the end of a clause | the whole; of a file, moments in its middle are preferred | similarity |
 //! | `now`, `currently`, `at the moment`, `latest` | the last two intervals; live: the last 30 s at least | latest |
 //! | `today`, `yesterday`, `N days ago`, `on Monday`, `last week`, `2026-11-05`, `5 November` | those days | similarity |
 //! | `this morning`, `yesterday evening`, `tonight`, `last night`; live also `in the morning`, `at night` | see `calendar` | similarity |
 //! | `the first car`, `first seen` · `the last car` | the whole stream | earliest · latest of the similar |
-//! | `after`/`before`/`while the man sits down`, `10 s after …` | beyond · up to · around the event once it is found | similarity |
+//! | `after`/`before`/`while the man sits down` | the whole stream; moments next to the event are preferred | similarity |
+//! | `10 s after the man sits down` | one interval around that time, once the event is found | similarity |
 //!
 //! `14:30` may be 14 min 30 s into a clip or a time of day. Of a file it is the first if the file is that long, else the
 //! second if the file was recorded then. Of a live stream it is a time of day if the stream was watched then, else a

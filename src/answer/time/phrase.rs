@@ -14,6 +14,8 @@ pub(in crate::answer) struct Time {
     pub(super) day: Option<Day>,
     /// First or last of something.
     pub(super) order: Option<Order>,
+    /// "In the middle", of the time or of the picture.
+    pub(super) middle: bool,
     /// What must be found first.
     pub(in crate::answer) event: Option<Event>,
     /// The phrases that were read, as written.
@@ -38,6 +40,7 @@ struct Reader<'a> {
     when: Option<When>,
     day: Option<Day>,
     order: Option<Order>,
+    middle: bool,
     event: Option<(super::Side, Option<f64>)>,
     phrases: Vec<String>,
     /// Words that belong to the question itself.
@@ -96,6 +99,10 @@ impl<'a> Reader<'a> {
                 }
                 false
             }
+            Found::Middle => {
+                self.middle = true;
+                false
+            }
             Found::Event { side, offset } => {
                 self.event.is_none() && {
                     self.event = Some((side, offset));
@@ -138,6 +145,7 @@ impl<'a> Reader<'a> {
             when: self.when.unwrap_or(When::Whole),
             day: self.day,
             order: self.order,
+            middle: self.middle,
             event,
             phrase: self.phrases.join(", "),
             topic,

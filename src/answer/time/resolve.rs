@@ -10,11 +10,13 @@ use super::{Event, Order, Point, Side, Time, When};
 use crate::domain::{StreamKind, StreamTime, WallTime, Window, Zone};
 
 /// "The beginning" and "the end" are this part of a stream …
-const EDGE: f64 = 0.1;
+const EDGE: f64 = 0.25;
 /// … but no more than this, …
 const LONGEST_EDGE: f64 = 300.0;
 /// … and at least this many sampling intervals. "Now" reaches as far back.
 const SHORTEST: f64 = 2.0;
+/// "In the middle" draws from this part of the stream on both sides.
+const MIDDLE: f64 = 0.125;
 /// A live stream's "now" is at least so long: captions come some seconds late.
 const LIVE_NOW: f64 = 30.0;
 /// A time of day is said to the minute.
@@ -50,6 +52,8 @@ pub(in crate::answer) struct Plan {
     pub(in crate::answer) order: Order,
     /// The time meant by [`Order::Nearest`].
     pub(in crate::answer) at: StreamTime,
+    /// The time that is preferred, and how many seconds away from it the preference is spent.
+    pub(in crate::answer) lean: Option<(StreamTime, f64)>,
 }
 
 /// From and to in seconds of stream time, before the stream's beginning negative.
@@ -66,7 +70,8 @@ pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
         (Order::Nearest, _) | (_, None) => order,
         (_, Some(order)) => order,
     };
-    Plan { window: window((reach.0.max(day.0), reach.1.min(day.1))), order, at: stream_time(at) }
+    let lean = clocks.lean(time);
+    Plan { window: window((reach.0.max(day.0), reach.1.min(day.1))), order, at: stream_time(at), lean }
 }
 
 struct Clocks<'a> {
@@ -182,6 +187,19 @@ impl<'a> Clocks<'a> {
 
     fn edge(&self) -> f64 {
         (self.last * EDGE).min(LONGEST_EDGE).max(self.every * SHORTEST)
+    }
+
+    /// Edges draw within their window. "In the middle" may mean a place in the picture, so it only draws, and only in
+    /// what has a middle.
+    fn lean(&self, time: &Time) -> Option<(StreamTime, f64)> {
+        let (towards, within) = match time.when {
+            When::Beginning => (0.0, self.edge()),
+            When::End => (self.last, self.edge()),
+            When::Now => (self.asked(), self.now_length()),
+            When::Whole if time.middle && self.extent.kind == StreamKind::File => (self.last / 2.0, self.last * MIDDLE),
+            _ => return None,
+        };
+        Some((stream_time(towards), within))
     }
 
     fn now_length(&self) -> f64 {

@@ -14,6 +14,8 @@ pub(super) enum Found {
     Day(Day),
     /// In what order; the words stay in the question.
     Order(Order),
+    /// In the middle, of the time or of the picture; the words stay in the question.
+    Middle,
     /// An event begins here; `offset` seconds away from it.
     Event { side: Side, offset: Option<f64> },
     /// All of it, said in so many words.
@@ -263,6 +265,12 @@ fn ordinal(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
         "initially" | "originally" => Some((1, Found::When(When::Beginning))),
         "finally" | "eventually" | "lastly" => Some((1, Found::When(When::End))),
         "first" | "earliest" => Some((0, Found::Order(Order::First))),
+        "in" if core(words, 1) == "the"
+            && core(words, 2) == "middle"
+            && (words.len() == 3 || words[2].ends_clause()) =>
+        {
+            Some((0, Found::Middle))
+        }
         "last" | "final" if before != "at" => Some((0, Found::Order(Order::Last))),
         _ => None,
     }

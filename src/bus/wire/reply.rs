@@ -9,6 +9,7 @@ use super::V1;
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
     Blindness, Bounds, Clock, Conclusion, Design, Doubt, Entailment, Fingerprint, Label, Order, QuestionId, Reason,
+    Role,
     Sha256, Side, StreamId, StreamKind, StreamState, StreamTime, VerdictId, WallTime, Wants,
 };
 
@@ -41,6 +42,20 @@ pub struct AnswerReply {
     pub moments: Vec<MomentHit>,
     /// One verdict a claim.
     pub claims: Vec<Verdict>,
+    /// What each claim does for the answer, in the order of the claims.
+    pub assessments: Vec<Assessment>,
+}
+
+/// What one claim does for the answer, which is another question than whether it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Assessment {
+    /// Its verdict.
+    #[schemars(with = "Uuid")]
+    pub verdict_id: VerdictId,
+    /// What it does.
+    pub role: Role,
+    /// Cosine similarity between question and claim.
+    pub relevance: f32,
 }
 
 /// A stretch of stream time, both ends included.

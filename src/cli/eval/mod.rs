@@ -2,9 +2,11 @@
 
 mod audit;
 mod memo;
+mod retrieval;
 mod site;
 mod suite;
 mod text;
+mod vectors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +26,8 @@ pub struct Args {
 enum What {
     /// The judge alone, on thousands of claims made from captions of videos.
     Text(text::Args),
+    /// Whether the moments that are taken for questions lie where the answers are.
+    Retrieval(retrieval::Args),
     /// These cameras with these models: claims made from the site's own stored captions.
     Site(site::Args),
 }
@@ -43,6 +47,7 @@ pub(super) struct Common {
 pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Some(What::Text(args)) => text::run(&args),
+        Some(What::Retrieval(args)) => retrieval::run(&args).await,
         Some(What::Site(args)) => site::run(&args).await,
         None => suite::run(args.suite).await,
     }

@@ -43,10 +43,20 @@ pub(super) struct Args {
 
 /// A half, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Which {
+pub(super) enum Which {
     Tuning,
     Reporting,
     Both,
+}
+
+impl Which {
+    pub(super) fn holds(self, half: Half) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Reporting => half == Half::Reporting,
+            Self::Tuning => half == Half::Tuning,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -61,11 +71,7 @@ struct Line<'a> {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let videos =
         text::read(&read(&args.captions)?).with_context(|| format!("{} holds no captions", args.captions.display()))?;
-    let wanted = |half: Half| match args.half {
-        Which::Both => true,
-        Which::Tuning => half == Half::Tuning,
-        Which::Reporting => half == Half::Reporting,
-    };
+    let wanted = |half: Half| args.half.holds(half);
     let claims: Vec<TextClaim> = make::claims(&videos, SPREAD).into_iter().filter(|claim| wanted(claim.half)).collect();
     if claims.is_empty() {
         bail!("no claim can be made from {}", args.captions.display());
@@ -107,7 +113,8 @@ fn judge_all(mut judge: Box<dyn Judge>, claims: &[TextClaim], memo: Option<&Path
     Ok(outcomes)
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
+/// A file of text, plain or gzipped.
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     let problem = || format!("cannot read {}", path.display());
     let file = BufReader::new(File::open(path).with_context(problem)?);
     let mut text = String::new();

@@ -75,6 +75,7 @@ fn transcript() -> Transcript {
         survey: None,
         moments: vec![],
         claims: vec![verdict(Reason::Entailed, HOSTILE)],
+        assessments: vec![],
     };
     let refusal = ErrorBody { code: 404, name: ErrorCode::UnknownStream, message: HOSTILE.into() };
     let exchange = |outcome| Exchange { scripted: QUESTION, took: Duration::from_millis(1500), outcome };
