@@ -99,7 +99,7 @@ impl Answerer {
     pub async fn recall(&self, question: &Question) -> Result<Vec<Hit>, AnswerError> {
         let work = async {
             let scene = self.0.scene(question).await?;
-            self.0.find(&scene, question.k).await
+            self.0.retrieve(scene.lookup(question.k, &[])).await
         };
         self.0.admitted(work).await
     }

@@ -7,7 +7,7 @@ use super::draft;
 use super::error::AnswerError;
 use super::flow::Parts;
 use super::relevant;
-use super::retrieve::Scene;
+use super::scene::Scene;
 use super::survey::{self, Surveyed};
 use super::text::{self, Nothing};
 use crate::domain::{
@@ -40,7 +40,7 @@ impl Parts {
 
     /// The usual way: a few moments, claims drafted from them.
     async fn answer_by_moments(&self, question: Question, scene: &Scene) -> Result<Answer, AnswerError> {
-        let hits = self.find(scene, question.k).await?;
+        let hits = self.retrieve(scene.lookup(question.k, &[])).await?;
         if hits.is_empty() {
             return Ok(unanswered(question, scene, Nothing::EmptyWindow));
         }

@@ -1,178 +1,105 @@
-//! A question to the moments that may answer it: read its time, find the event it leans on, rank what is left.
+//! The moments that may answer: all of the windows are ranked, a few are taken.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::error::AnswerError;
 use super::flow::Parts;
-use super::rank::{self, Candidate, Lean, Wish};
-use super::time::{self, Event, Extent, Plan, Time};
+use super::rank::{self, Candidate, Lean, Place, Wish};
+use super::scene::{Part, scopes};
+use super::time::{self, Event, Plan};
 use crate::domain::words::content;
-use crate::domain::{
-    Anchor, Asked, Embedding, Hit, Moment, Order, Question, Searched, StreamId, StreamTime, WallTime, Window,
-};
+use crate::domain::{Citation, Embedding, Hit, Order, StreamId, StreamTime};
 use crate::engine::Lane;
-use crate::index::{Scope, StreamRecord};
 use crate::seams::ModelError;
 use crate::telemetry::Stage;
 
 /// Moments of one window that are ranked: all of a shorter one (85 minutes at 5 s), of a longer one those nearest in
 /// meaning to the question and to its event.
 const RANKED: usize = 1024;
-/// Cosine similarity below which nothing counts as the event that a question leans on.
-const RESEMBLES: f32 = 0.2;
 
-/// A question set into the streams it is about.
-pub(super) struct Scene {
-    /// The streams that are asked about.
-    pub(super) streams: Vec<StreamId>,
-    /// What the question says about time.
-    pub(super) time: Time,
-    /// The part of each stream that holds moments.
-    pub(super) parts: Vec<Part>,
-    /// The event that the question leans on.
-    anchor: Option<Anchor>,
+/// What is looked for, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    /// What the moments shall be about.
+    pub(super) topic: &'a str,
+    /// What they shall lie next to.
+    pub(super) event: Option<&'a Event>,
+    /// The windows; the order is that of the first.
+    pub(super) parts: &'a [Part],
+    /// Moments that were looked at: they are not taken again, and what lies beside them comes later.
+    pub(super) seen: &'a [Citation],
+    /// How many.
+    pub(super) k: usize,
 }
 
-/// What the question means for one stream.
-pub(super) struct Part {
-    pub(super) stream: StreamId,
-    pub(super) extent: Extent,
-    pub(super) plan: Plan,
-}
-
-impl Scene {
-    /// The windows as one; over several streams, from the earliest begin to the latest end.
-    pub(super) fn window(&self) -> Window {
-        hull(self.parts.iter().filter_map(|part| part.plan.window)).unwrap_or(Window::ALL)
-    }
-
-    /// What was understood of the time asked about.
-    pub(super) fn asked(&self) -> Asked {
-        Asked {
-            phrase: self.time.phrase.clone(),
-            order: self.parts.first().map_or(Order::Relevance, |part| part.plan.order),
-            searched: self.parts.iter().map(Part::searched).collect(),
-            anchor: self.anchor.clone(),
-        }
-    }
+/// A moment with its similarity to the event; NaN if it was not compared.
+struct Found {
+    hit: Hit,
+    event: f32,
 }
 
 impl Parts {
-    /// Reads what a question says about time, and finds the event it leans on.
-    pub(super) async fn scene(&self, question: &Question) -> Result<Scene, AnswerError> {
-        let streams = self.streams.scope(question.stream.as_ref())?;
-        let time = time::read(&question.text);
-        let mut parts = self.parts(&time, &streams).await?;
-        let anchor = match &time.event {
-            Some(event) => Some(self.anchor(event, &mut parts).await?),
-            None => None,
-        };
-        Ok(Scene { streams, time, parts, anchor })
-    }
-
-    /// What the question means for every stream that holds moments: "the end" is another time in each.
-    async fn parts(&self, time: &Time, streams: &[StreamId]) -> Result<Vec<Part>, AnswerError> {
-        let asked = WallTime::now();
-        let mut parts = Vec::with_capacity(streams.len());
-        for id in streams {
-            let Some(record) = self.index.record(id).await? else { continue };
-            let Some(last) = record.last else { continue };
-            let entry = self.streams.find(id)?;
-            let (sample_every, zone) = (entry.sample_every, entry.zone.clone());
-            let (kind, epoch) = (record.kind, self.epoch(id, &record).await?);
-            let extent = Extent { last, sample_every, kind, epoch, zone, asked };
-            parts.push(Part { stream: id.clone(), plan: time::resolve(time, &extent), extent });
-        }
-        Ok(parts)
-    }
-
-    /// Time of day at stream time zero. A file may have been given one of its own: its moments tell.
-    async fn epoch(&self, stream: &StreamId, record: &StreamRecord) -> Result<WallTime, AnswerError> {
-        let scope = Scope { streams: vec![stream.clone()], window: Window::ALL };
-        let first = self.index.moments(scope, 1, false).await?.pop();
-        let beginning = |moment: Moment| moment.wall.minus(moment.at.saturating_since(StreamTime::ZERO));
-        Ok(first.map_or(record.epoch, beginning))
-    }
-
-    /// Finds the event that the question leans on. "Ten seconds after" it is a window; "after" it is for the ranking,
-    /// because the event may be another one of those that resemble it. An event seen in one stream happens in the others
-    /// at the same time of day.
-    async fn anchor(&self, event: &Event, parts: &mut [Part]) -> Result<Anchor, AnswerError> {
-        let query = self.embed(&event.text).await?;
-        let mut found: Option<Hit> = None;
-        for scope in scopes(parts) {
-            let best = self.index.search(query.clone(), scope, 1).await?.pop();
-            found = best.into_iter().chain(found).max_by(|a, b| a.score.total_cmp(&b.score));
-        }
-        let found = found.filter(|hit| hit.score >= RESEMBLES);
-        if let (Some(Hit { moment, .. }), Some(_)) = (&found, event.offset) {
-            for part in parts {
-                let at = if part.stream == moment.stream {
-                    moment.at
-                } else {
-                    StreamTime::ZERO + moment.wall.saturating_since(part.extent.epoch)
-                };
-                let window = part.plan.window;
-                part.plan.window = window.and_then(|window| time::beyond(window, event, at, part.extent.sample_every));
-            }
-        }
-        Ok(Anchor { event: event.text.clone(), side: event.side, found })
-    }
-
-    /// The `k` moments of a scene in the order asked for.
-    pub(super) async fn find(&self, scene: &Scene, k: usize) -> Result<Vec<Hit>, AnswerError> {
+    /// At most `k` moments in the order they were taken; their scores are cosine similarities to the topic.
+    pub(super) async fn retrieve(&self, lookup: Lookup<'_>) -> Result<Vec<Hit>, AnswerError> {
         let start = Instant::now();
-        let Some(Plan { order, at, .. }) = scene.parts.first().map(|part| part.plan) else { return Ok(Vec::new()) };
+        let Some(Plan { order, at, .. }) = lookup.parts.first().map(|part| part.plan) else { return Ok(Vec::new()) };
         let hits = match order {
-            Order::Relevance | Order::Earliest | Order::Latest => self.rank(scene, k).await?,
+            Order::Relevance | Order::Earliest | Order::Latest => self.rank(lookup).await?,
             Order::First | Order::Last | Order::Nearest => {
-                let query = self.embed(&scene.time.topic).await?;
+                let query = self.embed(lookup.topic).await?;
+                let wanted = time::candidates(order, lookup.k) + lookup.seen.len();
                 let mut hits = Vec::new();
-                for scope in scopes(&scene.parts) {
-                    hits.extend(self.index.search(query.clone(), scope, time::candidates(order, k)).await?);
+                for scope in scopes(lookup.parts) {
+                    hits.extend(self.index.search(query.clone(), scope, wanted).await?);
                 }
-                time::arrange(hits, order, at, k)
+                hits.retain(|hit| !lookup.has_seen(hit));
+                time::arrange(hits, order, at, lookup.k)
             }
         };
         self.metrics.took(Stage::Retrieve, start.elapsed());
         Ok(hits)
     }
 
-    /// The `k` best moments of all parts, see [`rank`].
-    async fn rank(&self, scene: &Scene, k: usize) -> Result<Vec<Hit>, AnswerError> {
-        let event =
-            scene.time.event.as_ref().filter(|_| scene.anchor.as_ref().is_some_and(|anchor| anchor.found.is_some()));
-        let query = self.embed(&scene.time.topic).await?;
-        let event_query = match event {
+    /// The `k` best moments of all windows, see [`rank`].
+    async fn rank(&self, lookup: Lookup<'_>) -> Result<Vec<Hit>, AnswerError> {
+        let mut found = self.near(lookup).await?;
+        found.retain(|found| !lookup.has_seen(&found.hit));
+        let candidates: Vec<Candidate> = found.iter().map(|found| candidate(found, lookup.parts)).collect();
+        let scores = rank::scores(&candidates, &wish(lookup));
+        let taken = rank::spread(&candidates, &scores, &lookup.seen_places(), lookup.k);
+        Ok(taken.into_iter().map(|index| found[index].hit.clone()).collect())
+    }
+
+    /// The moments nearest in meaning to the topic and to the event, with both similarities.
+    async fn near(&self, lookup: Lookup<'_>) -> Result<Vec<Found>, AnswerError> {
+        let topic = self.embed(lookup.topic).await?;
+        let event = match lookup.event {
             Some(event) => Some(self.embed(&event.text).await?),
             None => None,
         };
-        let mut found: BTreeMap<(StreamId, StreamTime), (Hit, f32)> = BTreeMap::new();
-        for scope in scopes(&scene.parts) {
-            for hit in self.index.search(query.clone(), scope.clone(), RANKED).await? {
-                found.insert((hit.moment.stream.clone(), hit.moment.at), (hit, f32::NAN));
+        let mut found: BTreeMap<(StreamId, StreamTime), Found> = BTreeMap::new();
+        for scope in scopes(lookup.parts) {
+            for hit in self.index.search(topic.clone(), scope.clone(), RANKED).await? {
+                found.insert((hit.moment.stream.clone(), hit.moment.at), Found { hit, event: f32::NAN });
             }
-            let Some(query) = &event_query else { continue };
-            for Hit { moment, score } in self.index.search(query.clone(), scope, RANKED).await? {
+            let Some(event) = &event else { continue };
+            for Hit { moment, score } in self.index.search(event.clone(), scope, RANKED).await? {
                 let key = (moment.stream.clone(), moment.at);
-                found.entry(key).or_insert((Hit { moment, score: f32::NAN }, score)).1 = score;
+                let new = || Found { hit: Hit { moment, score: f32::NAN }, event: score };
+                found.entry(key).or_insert_with(new).event = score;
             }
         }
-        let mut found: Vec<(Hit, f32)> = found.into_values().collect();
+        let mut found: Vec<Found> = found.into_values().collect();
         // What only one of the searches found is no better for the other than the worst that it found.
         let worst = |scores: &mut dyn Iterator<Item = f32>| scores.filter(|score| !score.is_nan()).fold(1.0, f32::min);
-        let least = worst(&mut found.iter().map(|(hit, _)| hit.score));
-        let least_event = worst(&mut found.iter().map(|(_, event)| *event));
-        for (hit, event) in &mut found {
+        let least = worst(&mut found.iter().map(|found| found.hit.score));
+        let least_event = worst(&mut found.iter().map(|found| found.event));
+        for Found { hit, event } in &mut found {
             hit.score = if hit.score.is_nan() { least } else { hit.score };
             *event = if event.is_nan() { least_event } else { *event };
         }
-        let candidates: Vec<Candidate> =
-            found.iter().map(|(hit, event)| candidate(hit, *event, &scene.parts)).collect();
-        let wish = wish(scene, event);
-        let taken = rank::spread(&candidates, &rank::scores(&candidates, &wish), k);
-        Ok(taken.into_iter().map(|index| found[index].0.clone()).collect())
+        Ok(found)
     }
 
     /// The vector of one text.
@@ -183,60 +110,41 @@ impl Parts {
     }
 }
 
-fn candidate(hit: &Hit, event: f32, parts: &[Part]) -> Candidate {
-    let moment = &hit.moment;
+impl Lookup<'_> {
+    fn has_seen(&self, hit: &Hit) -> bool {
+        self.seen.iter().any(|seen| seen.at == hit.moment.at && seen.stream == hit.moment.stream)
+    }
+
+    /// Where what was looked at lies, on the clock of the candidates.
+    fn seen_places(&self) -> Vec<Place> {
+        let place = |seen: &Citation| {
+            let stream = self.parts.iter().position(|part| part.stream == seen.stream)?;
+            Some((stream, self.parts[stream].extent.epoch.seconds() + seen.at.seconds()))
+        };
+        self.seen.iter().filter_map(place).collect()
+    }
+}
+
+fn candidate(Found { hit: Hit { moment, score }, event }: &Found, parts: &[Part]) -> Candidate {
     Candidate {
         at: moment.wall.seconds(),
         stream: parts.iter().position(|part| part.stream == moment.stream).unwrap_or_default(),
         stems: content(moment.caption.as_str()),
-        topic: hit.score,
-        event,
+        topic: *score,
+        event: *event,
     }
 }
 
-fn wish(scene: &Scene, event: Option<&Event>) -> Wish {
+fn wish(lookup: Lookup<'_>) -> Wish {
     let lean = |part: &Part| {
         let (towards, within) = part.plan.lean?;
         Some(Lean { towards: part.extent.epoch.seconds() + towards.seconds(), within })
     };
-    let every = scene.parts.iter().map(|part| part.extent.sample_every.as_secs_f64()).fold(0.0, f64::max);
+    let parts = lookup.parts;
     Wish {
-        topic: content(&scene.time.topic),
-        event: event.map(|event| (event.side, content(&event.text))),
-        lean: scene.parts.iter().map(lean).collect(),
-        every,
+        topic: content(lookup.topic),
+        event: lookup.event.map(|event| (event.side, content(&event.text))),
+        lean: parts.iter().map(lean).collect(),
+        every: parts.iter().map(|part| part.extent.sample_every.as_secs_f64()).fold(0.0, f64::max),
     }
-}
-
-impl Part {
-    fn searched(&self) -> Searched {
-        let Self { stream, extent, plan } = self;
-        let wall = |at: StreamTime| extent.epoch.plus(at.saturating_since(StreamTime::ZERO));
-        let end = plan.window.map(Window::to).filter(|to| *to != StreamTime::MAX);
-        Searched {
-            stream: stream.clone(),
-            window: plan.window,
-            from: plan.window.map(|window| wall(window.from())),
-            to: end.map(wall),
-            zone: extent.zone.clone(),
-        }
-    }
-}
-
-/// One scope a distinct window, so that the usual question is one search.
-pub(super) fn scopes(parts: &[Part]) -> Vec<Scope> {
-    let mut scopes: Vec<Scope> = Vec::new();
-    for Part { stream, plan, .. } in parts {
-        let Some(window) = plan.window else { continue };
-        match scopes.iter_mut().find(|scope| scope.window == window) {
-            Some(scope) => scope.streams.push(stream.clone()),
-            None => scopes.push(Scope { streams: vec![stream.clone()], window }),
-        }
-    }
-    scopes
-}
-
-/// The smallest window that holds all.
-fn hull(windows: impl Iterator<Item = Window>) -> Option<Window> {
-    windows.reduce(|a, b| Window::new(a.from().min(b.from()), a.to().max(b.to())).unwrap_or(a))
 }

@@ -7,11 +7,13 @@
 //! - [`record`]: what came out of a suite, and how it is written down.
 //! - [`tally`]: claims caught and flagged; [`stats`]: shares with their intervals, curves over the threshold.
 //! - [`text`]: the judge alone, on claims made from captions.
+//! - [`relevance`]: whether claims that do not answer are told from those that do.
 //! - [`retrieval`]: whether the moments that are taken for questions lie where the answers are.
 //! - [`table`]: the same as Markdown; [`plot`]: as a picture.
 
 pub mod plot;
 pub mod record;
+pub mod relevance;
 pub mod retrieval;
 pub mod stats;
 pub mod suite;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::Share;
+use super::stats::{Share, quantile};
 use super::table;
 use super::text::Half;
 
@@ -56,6 +56,12 @@ impl Hits {
     }
 }
 
+/// How many of a video's questions were hit at five, by cosine and by the product.
+type Counts = [usize; 2];
+
+/// Times that the videos are drawn afresh for an interval.
+const DRAWS: usize = 2000;
+
 /// The figures of one sampling interval.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figures {
@@ -63,12 +69,43 @@ pub struct Figures {
     pub every: u64,
     /// By type of question, `all`, and `TN+TP` (before and after): cosine alone, ours, and the most that is possible.
     pub by_kind: BTreeMap<String, [Hits; 3]>,
+    /// Our hit@5 to that of cosine alone, with its 95 % interval.
+    pub ratio: BTreeMap<String, Option<Ratio>>,
+    #[serde(skip)]
+    by_video: BTreeMap<String, BTreeMap<String, Counts>>,
+}
+
+/// One share to another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The ratio.
+    pub value: f64,
+    /// Its 95 % interval by drawing the videos afresh (Efron's percentile bootstrap): questions of one video depend on
+    /// each other.
+    pub interval95: [f64; 2],
+}
+
+impl Ratio {
+    /// The second count of all videos to the first; `None` without any hit by the first. The draws are the same each time.
+    fn of(videos: &BTreeMap<String, Counts>) -> Option<Self> {
+        let videos: Vec<Counts> = videos.values().copied().collect();
+        let ratio = |drawn: &mut dyn Iterator<Item = Counts>| {
+            let [cosine, ours] = drawn.fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
+            (cosine > 0).then(|| ours as f64 / cosine as f64)
+        };
+        let value = ratio(&mut videos.iter().copied())?;
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut draw = |_| ratio(&mut (0..videos.len()).map(|_| videos[random.usize(..videos.len())]));
+        let draws: Vec<f64> = (0..DRAWS).filter_map(&mut draw).collect();
+        let interval95 = [quantile(&draws, 0.025)?, quantile(&draws, 0.975)?];
+        Some(Self { value, interval95 })
+    }
 }
 
 impl Figures {
     /// Nothing counted yet.
     pub fn new(every: u64) -> Self {
-        Self { every, by_kind: BTreeMap::new() }
+        Self { every, ..Self::default() }
     }
 
     /// One more question: the times taken by cosine alone, by the product, and all there are.
@@ -81,7 +118,17 @@ impl Figures {
             for (hits, taken) in hits.iter_mut().zip([cosine, ours, &best]) {
                 hits.add(asked, taken);
             }
+            let hit = |taken: &[f64]| usize::from(taken.iter().take(5).any(|at| asked.is_seen_at(*at)));
+            let counts = self.by_video.entry(kind.to_owned()).or_default().entry(asked.video.clone()).or_default();
+            *counts = [counts[0] + hit(cosine), counts[1] + hit(ours)];
         }
+    }
+
+    /// With the ratios of all that was added.
+    #[must_use]
+    pub fn compared(mut self) -> Self {
+        self.ratio = self.by_video.iter().map(|(kind, videos)| (kind.clone(), Ratio::of(videos))).collect();
+        self
     }
 
     /// As a Markdown table.
@@ -92,8 +139,10 @@ impl Figures {
             self.every
         );
         for (kind, [cosine, ours, possible]) in &self.by_kind {
-            let ratio = ours.at_5.value().zip(cosine.at_5.value()).filter(|(_, cosine)| *cosine > 0.0);
-            let ratio = ratio.map_or_else(|| "–".to_owned(), |(ours, cosine)| format!("{:.2}", ours / cosine));
+            let ratio = self.ratio.get(kind).copied().flatten().map_or_else(
+                || "–".to_owned(),
+                |Ratio { value, interval95: [low, high] }| format!("{value:.2} ({low:.2}–{high:.2})"),
+            );
             let possible =
                 possible.at_5.value().map_or_else(|| "–".to_owned(), |value| format!("{:.1} %", value * 100.0));
             let _ = writeln!(
@@ -132,7 +181,22 @@ mod tests {
         assert_eq!([count(ours.at_1), count(ours.at_5)], [(1, 2), (1, 2)]);
         assert_eq!([count(possible.at_1), count(possible.at_5)], [(1, 2), (1, 2)]);
         assert_eq!(figures.by_kind.keys().collect::<Vec<_>>(), ["TN", "TN+TP", "all"]);
-        assert!(figures.table().contains("| TN+TP | 0.0 % (0 of 2;") && figures.table().contains("| 1.00 | 50.0 % |"));
+        let figures = figures.compared();
+        assert!(
+            figures.table().contains("| TN+TP | 0.0 % (0 of 2;")
+                && figures.table().contains("| 1.00 (1.00–1.00) | 50.0 % |")
+        );
         assert!(read("{}").is_err());
+    }
+
+    #[test]
+    fn a_ratio_has_an_interval_over_videos() {
+        let videos = |counts: &[Counts]| counts.iter().enumerate().map(|(at, it)| (at.to_string(), *it)).collect();
+        let even = Ratio::of(&videos(&[[2, 3]; 20])).expect("a ratio");
+        assert_eq!((even.value, even.interval95), (1.5, [1.5, 1.5]));
+        let odd = Ratio::of(&videos(&[[1, 3], [3, 3], [2, 1], [4, 5], [1, 0], [2, 4]])).expect("a ratio");
+        assert!(odd.interval95[0] < odd.value && odd.value < odd.interval95[1], "{odd:?}");
+        assert_eq!(Ratio::of(&videos(&[[0, 3]])), None);
+        assert_eq!(Ratio::of(&BTreeMap::new()), None);
     }
 }

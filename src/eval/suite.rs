@@ -18,6 +18,7 @@
 //! at = 20.0
 //! text = "There is a car."
 //! truth = "true"                  # true, false, or unclear: checked and shown, counted nowhere
+//! answers = true                  # whether it would answer the question, were it so; absent where one can argue
 //!
 //! [[claim]]                       # a claim without a question
 //! kind = "presence"
@@ -126,6 +127,9 @@ pub struct Label {
     /// Nothing drafts it: it is checked beside the drafted ones.
     #[serde(default)]
     pub written: bool,
+    /// Whether it would answer the question, were it so; absent where that can be argued about.
+    #[serde(default)]
+    pub answers: Option<bool>,
 }
 
 /// A claim with known truth.

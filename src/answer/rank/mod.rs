@@ -20,4 +20,4 @@ mod spread;
 mod terms;
 
 pub(super) use blend::{Candidate, Lean, Wish, scores};
-pub(super) use spread::spread;
+pub(super) use spread::{Place, spread};

@@ -25,7 +25,6 @@ pub(super) fn weights(query: &[String], documents: &[&[String]]) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::domain::words::content;
 
     #[test]

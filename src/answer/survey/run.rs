@@ -8,7 +8,7 @@ use super::mention::{Mention, can_name, is_silent, mention};
 use super::subject::Subject;
 use crate::answer::error::AnswerError;
 use crate::answer::flow::Parts;
-use crate::answer::retrieve::{Part, scopes};
+use crate::answer::scene::{Part, scopes};
 use crate::answer::weigh;
 use crate::domain::{
     Bounds, Caption, Citation, Claim, Conclusion, Coverage, Hit, Moment, Order, Reason, StreamTime, Survey, Wants,

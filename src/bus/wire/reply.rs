@@ -9,8 +9,7 @@ use super::V1;
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
     Blindness, Bounds, Clock, Conclusion, Design, Doubt, Entailment, Fingerprint, Label, Order, QuestionId, Reason,
-    Role,
-    Sha256, Side, StreamId, StreamKind, StreamState, StreamTime, VerdictId, WallTime, Wants,
+    Role, Sha256, Side, StreamId, StreamKind, StreamState, StreamTime, VerdictId, WallTime, Wants,
 };
 
 /// The reply to `ask`.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod memo;
+mod relevance;
 mod retrieval;
 mod site;
 mod suite;
@@ -28,6 +29,8 @@ enum What {
     Text(text::Args),
     /// Whether the moments that are taken for questions lie where the answers are.
     Retrieval(retrieval::Args),
+    /// Whether claims that do not answer are told from those that do.
+    Relevance(relevance::Args),
     /// These cameras with these models: claims made from the site's own stored captions.
     Site(site::Args),
 }
@@ -48,6 +51,7 @@ pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Some(What::Text(args)) => text::run(&args),
         Some(What::Retrieval(args)) => retrieval::run(&args).await,
+        Some(What::Relevance(args)) => relevance::run(&args),
         Some(What::Site(args)) => site::run(&args).await,
         None => suite::run(args.suite).await,
     }

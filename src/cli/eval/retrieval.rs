@@ -67,7 +67,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut vectors = Vectors::open(embedder, args.cache.as_deref())?;
     let captions = embed(&mut vectors, &videos, &questions)?;
     let mut report = format!(
-        "# Retrieval, {:?} half\n\n{} questions, embedder `{fingerprint}`. Hits with their 95 % Wilson intervals.\n\n",
+        "# Retrieval, {:?} half\n\n{} questions, embedder `{fingerprint}`. Hits with their 95 % Wilson intervals, ratios with those of a bootstrap over videos.\n\n",
         args.half,
         questions.len()
     );
@@ -86,7 +86,8 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn file(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
+/// A file of the data, zipped or not.
+pub(super) fn file(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let found =
         ["", ".gz"].map(|ending| folder.join(format!("{name}{ending}"))).into_iter().find(|path| path.is_file());
     found.with_context(|| format!("{} holds neither {name} nor {name}.gz", folder.display()))
@@ -140,7 +141,7 @@ async fn measure(
         let all: Vec<f64> = (0..count).step_by(every as usize).map(|at| at as f64).collect();
         figures.add(asked, &times(&cosine), &times(&ours), &all);
     }
-    Ok(figures)
+    Ok(figures.compared())
 }
 
 /// An answering flow over one stream a video, with a moment every so many seconds.
