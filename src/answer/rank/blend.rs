@@ -7,8 +7,8 @@ use crate::domain::Side;
 const WORDS: f32 = 0.25;
 /// The moments just beyond an event begin so many seconds from it …
 const BEYOND: f64 = 2.0;
-/// … and end so many seconds, or two sampling intervals, later.
-const REACH: f64 = 10.0;
+/// … and end so many seconds, or one and a half sampling intervals, later.
+const REACH: f64 = 6.0;
 /// What a moment loses that has no moment where the event should be.
 const NO_EVENT: f32 = -1.0;
 /// What a moment loses at the far end of the window of an edge; at the edge itself it loses nothing.
@@ -83,7 +83,7 @@ fn beside(candidates: &[Candidate], event: &[f32], side: Side, every: f64) -> Ve
     }
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|a, b| candidates[*a].at.total_cmp(&candidates[*b].at));
-    let reach = BEYOND + REACH.max(2.0 * every);
+    let reach = BEYOND + REACH.max(1.5 * every);
     let best = |at: f64| {
         let (from, to) = match side {
             Side::After => (at - reach, at - BEYOND),
@@ -146,8 +146,8 @@ mod tests {
             let best = scores.iter().copied().fold(f32::MIN, f32::max);
             at.iter().zip(scores).filter(|(_, score)| *score > best - 0.01).map(|(at, _)| *at).collect()
         };
-        assert_eq!(high(of(Side::After)), [15.0, 20.0]);
-        assert_eq!(high(of(Side::Before)), [0.0, 5.0]);
+        assert_eq!(high(of(Side::After)), [15.0]);
+        assert_eq!(high(of(Side::Before)), [5.0]);
         assert_eq!(high(of(Side::During)), [10.0]);
     }
 

@@ -188,7 +188,8 @@ fn engine(vectors: Vectors) -> anyhow::Result<Engine> {
     let registry = Registry::new();
     let metrics = engine::Metrics { stages: Stages::register(&registry)?, queues: Queues::register(&registry)? };
     let absent = || Box::new(Absent(Fingerprint::new("absent")));
-    let models = Models { captioner: absent(), embedder: Box::new(vectors), drafter: absent(), judge: absent() };
+    let embedder = Box::new(vectors);
+    let models = Models { captioner: absent(), embedder, drafter: absent(), judge: absent(), visual_qa: None };
     Ok(Engine::start(models, &engine::Config::default(), metrics)?.0)
 }
 
