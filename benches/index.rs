@@ -59,6 +59,7 @@ fn moment(row: usize, embedding: Embedding) -> NewMoment {
         stream: stream(row % STREAMS),
         at: StreamTime::ZERO + at,
         wall: WallTime::from_nanos(1_790_000_000_000_000_000).expect("a time").plus(at),
+        timing: None,
         caption: Caption::new("Two people are walking next to a parked car. A bicycle is on the left of the picture."),
         embedding,
         captioner: Fingerprint::new("captioner@1"),

@@ -13,8 +13,9 @@ use fakes::{FakeEmbedder, FakeEvidence, Log, Past, Strings, at, black, models, p
 use groundedvqa::answer::{AnswerError, Answerer, Config, Kind, Metrics, Refusal, SearchRequest, StreamEntry, Streams};
 use groundedvqa::config::Span;
 use groundedvqa::domain::{
-    Answer, BlindSpan, Blindness, Caption, Citation, Claim, Design, Event, Fingerprint, Label, MomentId, NewMoment,
-    Picture, Question, QuestionId, Reason, Sha256, StreamKind, StreamTime, Verdict, WallTime, Window, Zone,
+    Answer, BlindSpan, Blindness, Caption, Citation, Claim, Clock, Design, Event, Fingerprint, Label, MomentId,
+    NewMoment, Picture, Question, QuestionId, Reason, Sha256, StreamKind, StreamTime, Timing, Verdict, WallTime,
+    Window, Zone,
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
@@ -25,6 +26,9 @@ use prometheus::Registry;
 use tokio::sync::mpsc;
 
 const SECOND: Duration = Duration::from_secs(1);
+
+/// How exact the times of remembered moments are; frames that are extracted are more so.
+const REMEMBERED: Timing = Timing { clock: Clock::Arrival, precision: Duration::from_millis(250) };
 
 /// What the captioner says of each tag.
 const SAYS: [(u8, &str); 8] = [
@@ -102,6 +106,7 @@ impl House {
                 stream: id.clone(),
                 at: at(*seconds),
                 wall: record.epoch.plus(Duration::from_secs_f64(*seconds)),
+                timing: Some(REMEMBERED),
                 caption: Caption::new(caption),
                 embedding: FakeEmbedder::vector(caption),
                 captioner: Fingerprint::new("fake-captioner@0"),
@@ -322,6 +327,8 @@ async fn what_cannot_be_checked_says_why() {
         assert!(cited.detail.contains(detail), "at {seconds}: {}", cited.detail);
         assert_eq!(cited.evidence.is_some(), has_picture, "at {seconds}");
         assert_eq!((cited.entailment, cited.premise.as_ref()), (None, None), "at {seconds}");
+        let clock = if has_picture { Some(Clock::Media) } else { (seconds == 0.0).then_some(REMEMBERED.clock) };
+        assert_eq!(verdict.timing.map(|timing| timing.clock), clock, "at {seconds}: by the frame, else by the memory");
     }
 }
 
@@ -417,6 +424,7 @@ async fn design_none_checks_nothing() {
     assert_eq!(reasons(&answer.verdicts), [Reason::Unchecked]);
     let verdict = &answer.verdicts[0];
     assert_eq!((verdict.trials.len(), verdict.decided_by, verdict.label()), (0, None, Label::Unverified));
+    assert_eq!(verdict.timing, Some(REMEMBERED));
     assert_eq!(answer.text, "Not checked: There is a car.");
     assert!(house.extracted.take().is_empty());
     assert!(house.strings.captioned.take().is_empty());

@@ -43,6 +43,7 @@ fn request(question: &str, captions: &[&str], max_claims: usize) -> DraftRequest
         at: StreamTime::from_nanos(at as u64 * 5_000_000_000 + 480_000_000),
         until: StreamTime::from_nanos(at as u64 * 5_000_000_000 + 480_000_000),
         wall: WallTime::now(),
+        timing: None,
         caption: Caption::new(caption),
         captioner: Fingerprint::new("captioner"),
         embedder: Fingerprint::new("embedder"),

@@ -98,6 +98,7 @@ mod tests {
             at,
             until: at,
             wall: WallTime::now(),
+            timing: None,
             caption: Caption::new("There is a car."),
             captioner: model.clone(),
             embedder: model,

@@ -37,6 +37,7 @@ mod streams;
 mod survey;
 mod text;
 mod time;
+mod timing;
 mod verify;
 pub mod weigh;
 

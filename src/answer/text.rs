@@ -74,6 +74,7 @@ mod tests {
             id: VerdictId::generate(),
             question: None,
             claim: Claim { text: text.into(), citation },
+            timing: None,
             reason,
             decided_by: None,
             trials: vec![],

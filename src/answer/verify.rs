@@ -11,8 +11,8 @@ use super::hypothesis::strip_times;
 use super::nearby::neighbours;
 use super::weigh;
 use crate::domain::{
-    Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Trial, Verdict,
-    VerdictId,
+    Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Timing, Trial,
+    Verdict, VerdictId,
 };
 use crate::engine::{EngineError, Lane};
 use crate::seams::Pair;
@@ -63,8 +63,11 @@ impl Parts {
             judge: self.engine.judge_fingerprint().clone(),
         };
         let threshold = self.engine.threshold();
-        let verdicts: Vec<Verdict> =
-            cases.into_iter().map(|case| case.close(question, threshold, models.clone())).collect();
+        let mut verdicts = Vec::with_capacity(cases.len());
+        for case in cases {
+            let timing = self.timing(&case.claim.citation, &case.trials).await?;
+            verdicts.push(case.close(question, threshold, models.clone(), timing));
+        }
         for verdict in &verdicts {
             self.metrics.claim(verdict.reason);
             self.tell(Event::Verdict(Box::new(verdict.clone()))).await;
@@ -171,10 +174,10 @@ impl Case {
         Attempt { case, place: self.claim.citation.clone(), neighbour: 0 }
     }
 
-    fn close(self, question: Option<QuestionId>, threshold: f32, models: ModelSet) -> Verdict {
+    fn close(self, question: Option<QuestionId>, threshold: f32, models: ModelSet, timing: Option<Timing>) -> Verdict {
         let (reason, decided_by) = weigh::claim(&self.trials);
         let Self { claim, trials, .. } = self;
-        Verdict { id: VerdictId::generate(), question, claim, reason, decided_by, trials, threshold, models }
+        Verdict { id: VerdictId::generate(), question, claim, timing, reason, decided_by, trials, threshold, models }
     }
 }
 

@@ -210,6 +210,7 @@ async fn remember(core: &Core, stream: &StreamId, verdicts: &[Verdict]) -> anyho
             stream: stream.clone(),
             at,
             wall: epoch.plus(at.saturating_since(StreamTime::ZERO)),
+            timing: None,
             caption: Caption::new(text),
             embedding: embedding.clone(),
             captioner: core.engine.captioner().clone(),

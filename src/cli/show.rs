@@ -30,10 +30,11 @@ pub fn verdicts(verdicts: &[Verdict]) -> String {
         let mark = if verdict.verdict == Label::Grounded { '+' } else { '-' };
         let _ = writeln!(
             out,
-            "{mark} {} [{} at {}] {} ({})",
+            "{mark} {} [{} at {}{}] {} ({})",
             verdict.claim,
             verdict.stream,
             verdict.timestamp,
+            give_or_take(verdict.precision_s),
             verdict.verdict.as_str(),
             verdict.reason.as_str()
         );
@@ -117,9 +118,15 @@ pub fn survey(survey: &Survey) -> String {
 /// One line a moment.
 pub fn moments(moments: &[MomentHit]) -> String {
     moments.iter().fold(String::new(), |mut out, hit| {
-        let _ = writeln!(out, "  {:.3}  {} at {}  {}", hit.score, hit.stream, hit.timestamp, hit.caption);
+        let exact = give_or_take(hit.precision_s);
+        let _ = writeln!(out, "  {:.3}  {} at {}{exact}  {}", hit.score, hit.stream, hit.timestamp, hit.caption);
         out
     })
+}
+
+/// How far a time may be off, behind it.
+fn give_or_take(precision_s: Option<f64>) -> String {
+    precision_s.map(|seconds| format!(" \u{b1}{seconds:.2} s")).unwrap_or_default()
 }
 
 /// One line a stream.

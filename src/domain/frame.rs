@@ -87,6 +87,15 @@ impl Clock {
     }
 }
 
+/// How exact the times of a frame are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Whose the time of day is.
+    pub clock: Clock,
+    /// How far off the times may be, to either side.
+    pub precision: Duration,
+}
+
 /// One sampled picture of a stream with both of its times. Never relabelled: `at` and `wall` belong to this picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
@@ -102,6 +111,13 @@ pub struct Frame {
     pub precision: Duration,
     /// What it shows.
     pub picture: Picture,
+}
+
+impl Frame {
+    /// How exact its times are.
+    pub fn timing(&self) -> Timing {
+        Timing { clock: self.clock, precision: self.precision }
+    }
 }
 
 #[cfg(test)]

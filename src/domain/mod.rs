@@ -30,7 +30,7 @@ pub use caption::Caption;
 pub use claim::{Citation, Claim};
 pub use event::Event;
 pub use evidence::{Evidence, Sha256};
-pub use frame::{Clock, Frame, Picture, PictureError};
+pub use frame::{Clock, Frame, Picture, PictureError, Timing};
 pub use ids::{IdError, MAX_STREAM_ID, MomentId, QuestionId, StreamId, VerdictId};
 pub use moment::{Embedding, Hit, Moment, NewMoment};
 pub use question::{Design, Question};

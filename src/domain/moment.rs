@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caption, Fingerprint, MomentId, StreamId, StreamTime, WallTime};
+use super::{Caption, Fingerprint, MomentId, StreamId, StreamTime, Timing, WallTime};
 
 /// A unit-length vector that stands for a text; its length belongs to the embedder (384 for MiniLM).
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,8 @@ pub struct NewMoment {
     pub at: StreamTime,
     /// Time of day of the captioned frame.
     pub wall: WallTime,
+    /// How exact both times are, if that is known.
+    pub timing: Option<Timing>,
     /// What the captioner said.
     pub caption: Caption,
     /// The caption as a vector.
@@ -67,6 +69,8 @@ pub struct Moment {
     pub until: StreamTime,
     /// Time of day of the captioned frame.
     pub wall: WallTime,
+    /// How exact both times are; unknown of moments that were stored before it was kept.
+    pub timing: Option<Timing>,
     /// What the captioner said.
     pub caption: Caption,
     /// Which captioner.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Evidence, QuestionId, VerdictId};
+use super::{Claim, Evidence, QuestionId, Timing, VerdictId};
 
 /// Whether a claim may be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -154,6 +154,8 @@ pub struct Verdict {
     pub question: Option<QuestionId>,
     /// What was claimed.
     pub claim: Claim,
+    /// How exact the cited time is; unknown if nothing was ever seen there.
+    pub timing: Option<Timing>,
     /// Why; the label follows from it.
     pub reason: Reason,
     /// Index in `trials` of the frame that decided.

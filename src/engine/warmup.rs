@@ -31,6 +31,7 @@ fn moment(captioner: &Fingerprint, embedder: &Fingerprint) -> Moment {
         at: StreamTime::ZERO,
         until: StreamTime::ZERO,
         wall: WallTime::now(),
+        timing: None,
         caption: Caption::new(SENTENCE),
         captioner: captioner.clone(),
         embedder: embedder.clone(),

@@ -135,6 +135,7 @@ mod tests {
             id: VerdictId::generate(),
             question: None,
             claim: Claim { text: "A.".into(), citation },
+            timing: None,
             reason,
             decided_by: None,
             trials: trials.iter().map(trial).collect(),

@@ -1,18 +1,20 @@
 //! Values to bytes and back. Rows are little-endian and start with their layout's number.
 //!
 //! Pure. Whatever the bytes are, decoding returns a value or a [`CodecError`]; it never panics and never reads past the
-//! end. Row of a moment, version 1:
+//! end. Row of a moment, version 2:
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 1 | 1 |
+//! | 1 | 2 |
 //! | 4 | stream number |
 //! | 8, 8 | `at`, `until`: ns of stream time |
 //! | 8 | `wall`: ns since 1970 |
 //! | 4, 4 | captioner, embedder: numbers in the fingerprint table |
+//! | 1 | clock of `wall`: 0 media, 1 sender report, 2 arrival |
+//! | 8 | precision: ns to either side |
 //! | rest | the caption, UTF-8 |
 //!
-//! Its vector lies in a `block`. Row of a stretch in which nothing was seen, version 1:
+//! Version 1 has neither clock nor precision; it is read, and written where both are unknown. Its vector lies in a `block`. Row of a stretch in which nothing was seen, version 1:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -21,10 +23,13 @@
 //! | 8 | `until`: ns of stream time |
 //! | 8 | `wall` of its begin: ns since 1970 |
 
-use super::StreamRecord;
-use crate::domain::{Blindness, StreamKind, StreamTime, WallTime};
+use std::time::Duration;
 
-const MOMENT: u8 = 1;
+use super::StreamRecord;
+use crate::domain::{Blindness, Clock, StreamKind, StreamTime, Timing, WallTime};
+
+const MOMENT: u8 = 2;
+const UNTIMED_MOMENT: u8 = 1;
 const RECORD: u8 = 1;
 const BLIND: u8 = 1;
 /// Longest caption; far above anything a captioner says, and small enough that a row stays a few pages.
@@ -51,6 +56,8 @@ pub(super) enum CodecError {
     Flags(u8),
     #[error("a row holds the unknown cause {0} of blindness")]
     Cause(u8),
+    #[error("a row holds the unknown clock {0}")]
+    Clock(u8),
 }
 
 /// A moment's row, borrowed from its page.
@@ -62,19 +69,28 @@ pub(super) struct Row<'a> {
     pub(super) wall: WallTime,
     pub(super) captioner: u32,
     pub(super) embedder: u32,
+    pub(super) timing: Option<Timing>,
     pub(super) caption: &'a str,
 }
 
 /// A row's bytes. The caller keeps `caption` within [`MAX_CAPTION`].
 pub(super) fn encode_row(row: &Row<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 + row.caption.len());
-    bytes.push(MOMENT);
+    bytes.push(if row.timing.is_some() { MOMENT } else { UNTIMED_MOMENT });
     bytes.extend(row.stream.to_le_bytes());
     bytes.extend(row.at.nanos().to_le_bytes());
     bytes.extend(row.until.nanos().to_le_bytes());
     bytes.extend(row.wall.nanos().to_le_bytes());
     bytes.extend(row.captioner.to_le_bytes());
     bytes.extend(row.embedder.to_le_bytes());
+    if let Some(Timing { clock, precision }) = row.timing {
+        bytes.push(match clock {
+            Clock::Media => 0,
+            Clock::SenderReport => 1,
+            Clock::Arrival => 2,
+        });
+        bytes.extend(u64::try_from(precision.as_nanos()).unwrap_or(u64::MAX).to_le_bytes());
+    }
     bytes.extend(row.caption.as_bytes());
     bytes
 }
@@ -82,13 +98,18 @@ pub(super) fn encode_row(row: &Row<'_>) -> Vec<u8> {
 /// Reads a whole row.
 pub(super) fn decode_row(bytes: &[u8]) -> Result<Row<'_>, CodecError> {
     let mut reader = Reader(bytes);
-    reader.layout(MOMENT)?;
+    let is_timed = match reader.array()? {
+        [MOMENT] => true,
+        [UNTIMED_MOMENT] => false,
+        [other] => return Err(CodecError::Layout(other)),
+    };
     let stream = reader.u32()?;
     let (at, until) = (reader.stream_time()?, reader.stream_time()?);
     let wall = reader.wall_time()?;
     let (captioner, embedder) = (reader.u32()?, reader.u32()?);
+    let timing = is_timed.then(|| reader.timing()).transpose()?;
     let caption = reader.rest()?;
-    Ok(Row { stream, at, until, wall, captioner, embedder, caption })
+    Ok(Row { stream, at, until, wall, captioner, embedder, timing, caption })
 }
 
 /// A stream's number and record as bytes.
@@ -196,6 +217,16 @@ impl<'a> Reader<'a> {
         WallTime::from_nanos(i64::from_le_bytes(self.array()?)).map_err(|_| CodecError::Time)
     }
 
+    fn timing(&mut self) -> Result<Timing, CodecError> {
+        let clock = match self.array()? {
+            [0] => Clock::Media,
+            [1] => Clock::SenderReport,
+            [2] => Clock::Arrival,
+            [other] => return Err(CodecError::Clock(other)),
+        };
+        Ok(Timing { clock, precision: Duration::from_nanos(self.u64()?) })
+    }
+
     fn rest(&self) -> Result<&'a str, CodecError> {
         std::str::from_utf8(self.0).map_err(|_| CodecError::Text)
     }
@@ -215,6 +246,11 @@ mod tests {
         any::<i64>().prop_filter_map("a time of day", |nanos| WallTime::from_nanos(nanos).ok())
     }
 
+    fn timing() -> impl Strategy<Value = Timing> {
+        let clock = prop_oneof![Just(Clock::Media), Just(Clock::SenderReport), Just(Clock::Arrival)];
+        (clock, any::<u64>()).prop_map(|(clock, nanos)| Timing { clock, precision: Duration::from_nanos(nanos) })
+    }
+
     prop_compose! {
         fn record()(
             number in any::<u32>(), epoch in wall_time(), is_live in any::<bool>(),
@@ -230,9 +266,10 @@ mod tests {
         #[test]
         fn a_row_comes_back_as_it_was(
             stream in any::<u32>(), at in stream_time(), until in stream_time(), wall in wall_time(),
-            captioner in any::<u32>(), embedder in any::<u32>(), caption in ".{0,200}",
+            captioner in any::<u32>(), embedder in any::<u32>(), timing in proptest::option::of(timing()),
+            caption in ".{0,200}",
         ) {
-            let row = Row { stream, at, until, wall, captioner, embedder, caption: &caption };
+            let row = Row { stream, at, until, wall, captioner, embedder, timing, caption: &caption };
             let bytes = encode_row(&row);
             prop_assert_eq!(decode_row(&bytes), Ok(row));
         }
@@ -252,10 +289,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_value_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..120), is_row in any::<bool>()) {
+        fn any_bytes_are_a_value_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..120), layout in 0u8..4) {
             let mut bytes = bytes;
-            if let Some(first) = bytes.first_mut() && is_row {
-                *first = MOMENT;
+            if let Some(first) = bytes.first_mut() && layout > 0 {
+                *first = layout;
             }
             let _ = decode_row(&bytes);
             let _ = decode_record(&bytes);
@@ -263,12 +300,31 @@ mod tests {
         }
 
         #[test]
-        fn a_row_cut_short_is_an_error(cut in 0usize..37) {
+        fn a_row_cut_short_is_an_error(cut in 0usize..46, is_timed in any::<bool>()) {
             let (at, wall) = (StreamTime::from_nanos(5), WallTime::from_nanos(7).expect("a time"));
-            let row = Row { stream: 1, at, until: at, wall, captioner: 2, embedder: 3, caption: "Caf\u{e9}" };
+            let timing = is_timed.then_some(Timing { clock: Clock::Arrival, precision: Duration::from_millis(20) });
+            let row = Row { stream: 1, at, until: at, wall, captioner: 2, embedder: 3, timing, caption: "Caf\u{e9}" };
             let bytes = encode_row(&row);
-            prop_assert_eq!(decode_row(&bytes[..cut]), Err(CodecError::Short));
+            if is_timed || cut < 37 {
+                prop_assert_eq!(decode_row(&bytes[..cut]), Err(CodecError::Short));
+            }
             prop_assert_eq!(decode_row(&bytes[..bytes.len() - 1]), Err(CodecError::Text));
         }
+    }
+
+    #[test]
+    fn a_row_of_the_first_layout_is_read_and_kept() {
+        let mut old = vec![1, 9, 0, 0, 0];
+        old.extend([5u64, 6, 7].iter().flat_map(|n| n.to_le_bytes()));
+        old.extend([2, 0, 0, 0, 3, 0, 0, 0]);
+        old.extend(b"A car.");
+        let row = decode_row(&old).expect("is read");
+        assert_eq!((row.stream, row.until.nanos(), row.timing, row.caption), (9, 6, None, "A car."));
+        assert_eq!(encode_row(&row), old);
+        let unknown =
+            encode_row(&Row { timing: Some(Timing { clock: Clock::Media, precision: Duration::ZERO }), ..row });
+        let mut unknown = unknown;
+        unknown[37] = 3;
+        assert_eq!(decode_row(&unknown), Err(CodecError::Clock(3)));
     }
 }

@@ -4,8 +4,10 @@ use redb::{Database, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::IndexError;
 
-/// Layout version of the whole file. Raised whenever an older program would misread it.
-pub(super) const VERSION: u64 = 1;
+/// Layout version of the whole file. Raised whenever an older program would misread it, or take it for damaged.
+pub(super) const VERSION: u64 = 2;
+/// The oldest layout that is read: its moments do not say how exact their times are.
+const OLDEST: u64 = 1;
 
 /// Small facts: [`VERSION_KEY`], [`NEXT_MOMENT`], [`EMBEDDER`].
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -67,6 +69,9 @@ pub(super) fn prepare(database: &Database) -> Result<(), IndexError> {
         let found = meta.get(VERSION_KEY)?.map(|version| version.value());
         match found {
             Some(VERSION) => {}
+            Some(OLDEST..VERSION) => {
+                meta.insert(VERSION_KEY, VERSION)?;
+            }
             Some(found) => return Err(IndexError::Version { found, known: VERSION }),
             None if transaction.list_tables()?.count() > 1 => {
                 return Err(IndexError::corrupt("it holds tables but no version, so it is not an index"));

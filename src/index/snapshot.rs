@@ -189,6 +189,7 @@ impl Snapshot {
             at: row.at,
             until: row.until,
             wall: row.wall,
+            timing: row.timing,
             caption: Caption::new(row.caption),
             captioner: names.fingerprint(row.captioner)?,
             embedder: names.fingerprint(row.embedder)?,

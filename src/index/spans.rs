@@ -39,6 +39,7 @@ pub(super) fn extend(
         at: row.at,
         until,
         wall: row.wall,
+        timing: row.timing,
         caption: Caption::new(row.caption),
         captioner: fingerprint(tables, row.captioner)?,
         embedder: fingerprint(tables, row.embedder)?,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use super::*;
-use crate::domain::{BlindSpan, Blindness, Caption, Embedding, Fingerprint, Moment, MomentId, NewMoment};
+use crate::domain::{
+    BlindSpan, Blindness, Caption, Clock, Embedding, Fingerprint, Moment, MomentId, NewMoment, Timing,
+};
 
 pub(super) fn metrics() -> Metrics {
     let registry = prometheus::Registry::new();
@@ -32,6 +34,7 @@ pub(super) fn moment(name: &str, at: f64, angle: f32) -> NewMoment {
         embedding: direction(angle),
         captioner: Fingerprint::new("captioner@1"),
         embedder: Fingerprint::new("embedder@1"),
+        timing: Some(Timing { clock: Clock::Arrival, precision: Duration::from_millis(20) }),
     }
 }
 
@@ -260,9 +263,9 @@ async fn foreign_files_are_refused() {
     };
     newer(schema::VERSION + 1);
     let error = Index::open(&config, metrics()).expect_err("newer");
-    assert_eq!(error.to_string(), "the index has layout version 2, this program reads version 1: use a newer program");
+    assert_eq!(error.to_string(), "the index has layout version 3, this program reads version 2: use a newer program");
     newer(0);
-    assert_eq!(Index::open(&config, metrics()).expect_err("older"), IndexError::Version { found: 0, known: 1 });
+    assert_eq!(Index::open(&config, metrics()).expect_err("older"), IndexError::Version { found: 0, known: 2 });
 }
 
 #[tokio::test]
@@ -319,4 +322,35 @@ async fn only_a_stream_of_which_nothing_was_noted_is_forgotten() {
     index.append(moment("next", 1.0, 0.2)).await.expect("appends");
     assert_eq!(times(&index.moments(everything(&["next"]), 9, false).await.expect("reads")), [1.0]);
     assert_eq!(times(&index.moments(everything(&["seen"]), 9, false).await.expect("reads")), [5.0]);
+}
+
+#[tokio::test]
+async fn moments_of_the_first_layout_are_read_and_can_be_made_longer() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = file_config(&directory);
+    let index = Index::open(&config, metrics()).expect("opens");
+    index.register(&stream("a"), StreamKind::Live, None).await.expect("registers");
+    let untimed = NewMoment { timing: None, ..moment("a", 1.0, 0.0) };
+    let old = index.append(untimed).await.expect("appends");
+    index.close().await.expect("closes");
+    {
+        let database = redb::Database::open(&config.path).expect("opens");
+        let transaction = database.begin_write().expect("begins");
+        transaction.open_table(schema::META).expect("opens").insert(schema::VERSION_KEY, 1).expect("inserts");
+        {
+            let moments = transaction.open_table(schema::MOMENTS).expect("opens");
+            let row = redb::ReadableTable::get(&moments, old.id.0).expect("reads").expect("is there");
+            assert_eq!(row.value()[0], 1, "what is not known is stored in the first layout");
+        }
+        transaction.commit().expect("commits");
+    }
+
+    let index = Index::open(&config, metrics()).expect("opens the older layout");
+    let longer = index.extend(&stream("a"), old.id, seconds(2.0)).await.expect("extends").expect("is the last one");
+    assert_eq!(longer, Moment { until: seconds(2.0), ..old });
+    let new = index.append(moment("a", 3.0, 0.0)).await.expect("appends");
+    assert_eq!(new.timing, Some(Timing { clock: Clock::Arrival, precision: Duration::from_millis(20) }));
+    index.close().await.expect("closes");
+    let index = Index::open(&config, metrics()).expect("opens the newer layout");
+    assert_eq!(index.moments(everything(&["a"]), 9, false).await, Ok(vec![longer, new]));
 }

@@ -219,6 +219,7 @@ fn append(tables: &mut Tables<'_>, moment: NewMoment) -> Result<Moment, IndexErr
         wall: moment.wall,
         captioner,
         embedder,
+        timing: moment.timing,
         caption: moment.caption.as_str(),
     });
     tables.moments.insert(id, row.as_slice())?;
@@ -353,6 +354,7 @@ fn stored_moment(id: MomentId, moment: NewMoment) -> Moment {
         at: moment.at,
         until: moment.at,
         wall: moment.wall,
+        timing: moment.timing,
         caption: moment.caption,
         captioner: moment.captioner,
         embedder: moment.embedder,

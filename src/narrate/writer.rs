@@ -174,6 +174,7 @@ impl Writer {
             stream: frame.stream.clone(),
             at: frame.at,
             wall: frame.wall,
+            timing: Some(frame.timing()),
             caption,
             embedding: only(embeddings, "embedder")?,
             captioner: self.engine.captioner().clone(),

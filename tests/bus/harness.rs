@@ -9,7 +9,8 @@ use groundedvqa::bus::wire::ErrorBody;
 use groundedvqa::bus::{self, Bus, Client, ClientError, StreamOrder};
 use groundedvqa::config::Span;
 use groundedvqa::domain::{
-    Caption, Citation, Claim, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, WallTime, Zone,
+    Caption, Citation, Claim, Clock, Event, Fingerprint, NewMoment, Picture, StreamKind, StreamTime, Timing, WallTime,
+    Zone,
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
@@ -199,6 +200,7 @@ async fn remember(index: &Index) {
             stream: stream(name),
             at: at(seconds),
             wall: WallTime::now(),
+            timing: Some(Timing { clock: Clock::Arrival, precision: SECOND / 4 }),
             caption: Caption::new(caption),
             embedding: FakeEmbedder::vector(caption),
             captioner: Fingerprint::new("fake-captioner@0"),

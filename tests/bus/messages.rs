@@ -1,13 +1,14 @@
 //! Every subject once, and every message held against its published schema.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_nats::Message;
 use futures::StreamExt;
 use groundedvqa::bus::wire;
 use groundedvqa::bus::wire::{AskRequest, ClaimRequest, FrameRequest, SearchRequest, V1, VerifyRequest};
 use groundedvqa::domain::{
-    Caption, Event, Fingerprint, Label, Moment, MomentId, Reason, Sha256, StreamState, WallTime,
+    Caption, Clock, Event, Fingerprint, Label, Moment, MomentId, Reason, Sha256, StreamState, Timing, WallTime,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +28,11 @@ pub(crate) fn conforms(name: &str, message: &Value) {
     let errors: Vec<String> =
         validator.iter_errors(message).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{name} does not conform: {errors:?}\n{message}");
+}
+
+/// Whose the time of day is, and how far off the times may be.
+fn exactness(of: &Value) -> (Value, Value) {
+    (of["clock"].clone(), of["precision_s"].clone())
 }
 
 pub(crate) fn body(message: &Message) -> Value {
@@ -118,12 +124,15 @@ async fn every_request_has_its_reply() {
     conforms("verify.reply", &verdicts);
     assert_eq!(verdicts["claims"][0]["reason"], "entailed");
     assert_eq!(verdicts["claims"][1]["reason"], "no_frame");
+    assert_eq!(exactness(&verdicts["claims"][0]), (json!("media"), json!(0.02)));
+    assert_eq!(exactness(&verdicts["claims"][1]), (Value::Null, Value::Null), "nothing is known of that time");
 
     let request = json!({"query": "a bus", "k": 2, "from": 5, "to": 10.5});
     conforms("search.request", &request);
     let found = body(&call("gvqa.search.cam", request).await);
     conforms("search.reply", &found);
     assert_eq!(found["moments"][0]["caption"], "There is a bus.");
+    assert_eq!(exactness(&found["moments"][0]), (json!("arrival"), json!(0.25)));
     assert_eq!(found["window"], json!({"from": 5.0, "to": 10.5}));
 
     conforms("frame.request", &json!({"timestamp": 5}));
@@ -167,6 +176,7 @@ async fn events_are_told_with_their_evidence() {
         at: at(1.5),
         until: at(1.5),
         wall: WallTime::now(),
+        timing: Some(Timing { clock: Clock::SenderReport, precision: Duration::from_millis(33) }),
         caption: Caption::new("There is a cat."),
         captioner: Fingerprint::new("c@1"),
         embedder: Fingerprint::new("e@1"),
@@ -175,6 +185,7 @@ async fn events_are_told_with_their_evidence() {
     let caption = soon("a caption", all.next()).await.expect("a message");
     assert_eq!(caption.subject.as_str(), "gvqa.caption.cam");
     conforms("caption.event", &body(&caption));
+    assert_eq!(exactness(&body(&caption)), (json!("sender_report"), json!(0.033)));
 
     let state = StreamState::Down;
     let detail = "rtsp://me:hunter2@cam broke off".to_owned();

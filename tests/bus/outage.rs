@@ -20,6 +20,7 @@ fn caption(id: u64) -> Event {
         at: at(id as f64),
         until: at(id as f64),
         wall: WallTime::now(),
+        timing: None,
         caption: Caption::new(format!("There are {id} cars.")),
         captioner: Fingerprint::new("c@1"),
         embedder: Fingerprint::new("e@1"),

@@ -67,6 +67,7 @@ mod tests {
             at: t(at),
             until: t(at),
             wall: WallTime::from_nanos(t(at).nanos() as i64).expect("in range"),
+            timing: None,
             caption: Caption::new("There is a car."),
             captioner: model.clone(),
             embedder: model,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::V1;
 use super::schema::{Rfc3339, Seconds, Token};
-use crate::domain::{Blindness, Fingerprint, StreamId, StreamState, StreamTime, WallTime};
+use crate::domain::{Blindness, Clock, Fingerprint, StreamId, StreamState, StreamTime, WallTime};
 
 /// `caption.<stream>`: a moment was committed to the memory; again, with the same `moment_id` and a later `until`, when
 /// unchanged pictures made it longer.
@@ -28,6 +28,10 @@ pub struct CaptionEvent {
     /// Time of day of the frame.
     #[schemars(with = "Rfc3339")]
     pub wall: WallTime,
+    /// Whose time of day that is; absent for a moment that an earlier version stored.
+    pub clock: Option<Clock>,
+    /// How many seconds the times may be off, to either side; absent likewise.
+    pub precision_s: Option<f64>,
     /// What the captioner said.
     pub caption: String,
     /// Which captioner.

@@ -186,6 +186,10 @@ pub struct MomentHit {
     /// Time of day of the frame.
     #[schemars(with = "Rfc3339")]
     pub wall: WallTime,
+    /// Whose time of day that is; absent for a moment that an earlier version stored.
+    pub clock: Option<Clock>,
+    /// How many seconds the times may be off, to either side; absent likewise.
+    pub precision_s: Option<f64>,
     /// What the captioner said.
     pub caption: String,
     /// Cosine similarity to the question.
@@ -212,6 +216,10 @@ pub struct Verdict {
     /// Seconds into the stream of the frame the claim cites.
     #[schemars(with = "Seconds")]
     pub timestamp: StreamTime,
+    /// Whose the time of day is of what was seen there; absent if nothing is known of that time.
+    pub clock: Option<Clock>,
+    /// How many seconds the cited time may be off, to either side; absent likewise.
+    pub precision_s: Option<f64>,
     /// Whether it may be believed.
     pub verdict: Label,
     /// Why.

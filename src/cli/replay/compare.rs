@@ -198,6 +198,8 @@ mod tests {
             stream: StreamId::new("cam").expect("a token"),
             claim: "There is a dog.".into(),
             timestamp: StreamTime::from_nanos(10_000_000_000),
+            clock: Some(Clock::Media),
+            precision_s: Some(0.02),
             verdict: Reason::Neutral.label(),
             reason: Reason::Neutral,
             design: Design::CaptionNli,

@@ -47,6 +47,8 @@ fn verdict(reason: Reason, claim: &str) -> Verdict {
         stream: StreamId::new("cam").expect("a token"),
         claim: claim.into(),
         timestamp: at,
+        clock: Some(Clock::Media),
+        precision_s: Some(0.02),
         verdict: reason.label(),
         reason,
         design: Design::CaptionNli,
