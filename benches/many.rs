@@ -20,7 +20,7 @@ use groundedvqa::domain::{
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
-use groundedvqa::narrate::{self, Board, Deps, Reconnect, StreamPolicy, Watching};
+use groundedvqa::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
 use groundedvqa::seams::{Captioner, DraftRequest, Drafter, Embedder, Judge, ModelError, Models, Pair};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
@@ -187,7 +187,7 @@ fn watch(args: &Args, deps: &Deps) -> Result<Vec<Watching>, Box<dyn std::error::
     let mut watching = Vec::new();
     for number in 0..args.streams {
         let (stream, settings, stop) = (StreamId::new(format!("cam-{number}"))?, settings.clone(), deps.stop.clone());
-        let reconnect = Reconnect::default();
+        let reconnect = Waits::default();
         // Every sample is captioned: what is measured is watching, not a still picture.
         let sight = Settings::plain();
         let policy = StreamPolicy { kind: StreamKind::Live, identity: None, sample_every: every, sight, reconnect };

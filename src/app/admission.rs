@@ -44,18 +44,7 @@ impl Rules {
     /// The settings that were asked for, if they are allowed and make sense.
     pub(super) fn admit(&self, request: &StreamRequest) -> Result<StreamConfig, OrderError> {
         self.check_address(&request.url)?;
-        let mut section = Map::new();
-        let keys = [
-            ("url", Some(&request.url)),
-            ("user", request.user.as_ref()),
-            ("sample_every", request.sample_every.as_ref()),
-            ("protocol", request.protocol.as_ref()),
-            ("stall_timeout", request.stall_timeout.as_ref()),
-            ("starts_at", request.starts_at.as_ref()),
-        ];
-        for (key, text) in keys {
-            section.extend(text.map(|text| (key.to_owned(), Value::String(text.clone()))));
-        }
+        let mut section = section(request)?;
         if let Some(name) = &request.password_file {
             section.insert("password_file".to_owned(), Value::String(self.secret(name)?));
         }
@@ -100,6 +89,15 @@ impl Rules {
     }
 }
 
+/// What was asked for as a section of the configuration, under the same names: only what a section may hold and strangers
+/// may set is a member of the request.
+fn section(request: &StreamRequest) -> Result<Map<String, Value>, OrderError> {
+    let request = serde_json::to_value(request).map_err(|error| OrderError::Settings(error.to_string()))?;
+    let Value::Object(mut section) = request else { unreachable!("a struct is an object") };
+    section.retain(|key, _| !matches!(key.as_str(), "v" | "stream"));
+    Ok(section)
+}
+
 /// Whether a file is there, and not a link to somewhere else.
 fn is_inside(path: &Path, directory: &Path) -> bool {
     let canonical = |path: &Path| std::fs::canonicalize(path).ok();
@@ -116,6 +114,7 @@ fn forbidden(message: &str) -> OrderError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::wire::SightRequest;
     use crate::domain::{StreamId, StreamKind};
 
     fn request(url: &str) -> StreamRequest {
@@ -175,15 +174,35 @@ mod tests {
             sample_every: Some("250ms".into()),
             protocol: Some("udp".into()),
             stall_timeout: Some("3s".into()),
+            zone: Some("+02:00".into()),
+            record: Some(false),
+            decode: Some("keyframes".into()),
+            sight: Some(SightRequest {
+                extend_unchanged: Some(false),
+                caption_at_least: Some("1m".into()),
+                frozen_after: Some("0s".into()),
+                extra_every: Some("9s".into()),
+            }),
             ..request("rtsp://h/live")
         };
-        let due = "url = \"rtsp://h/live\"\nsample_every = \"250ms\"\nprotocol = \"udp\"\nstall_timeout = \"3s\"";
+        let due = "url = 'rtsp://h/live'\nsample_every = '250ms'\nprotocol = 'udp'\nstall_timeout = '3s'\n\
+                   zone = '+02:00'\nrecord = false\ndecode = 'keyframes'\n[sight]\nextend_unchanged = false\n\
+                   caption_at_least = '1m'\nfrozen_after = '0s'\nextra_every = '9s'";
         let settings = rules.admit(&request).expect("is allowed");
         assert_eq!(settings, toml::from_str(due).expect("is a section"));
         assert_eq!(settings.kind(), StreamKind::Live);
         for (wrong, word) in [
             (StreamRequest { sample_every: Some("often".into()), ..request.clone() }, "duration"),
             (StreamRequest { protocol: Some("sctp".into()), ..request.clone() }, "sctp"),
+            (StreamRequest { zone: Some("Nowhere/Atlantis".into()), ..request.clone() }, "time zone"),
+            (StreamRequest { decode: Some("some".into()), ..request.clone() }, "some"),
+            (
+                StreamRequest {
+                    sight: Some(SightRequest { extra_every: Some("-1s".into()), ..SightRequest::default() }),
+                    ..request.clone()
+                },
+                "duration",
+            ),
             (StreamRequest { user: Some("viewer".into()), ..request.clone() }, "password"),
             (StreamRequest { starts_at: Some("2026-09-21T14:13:20Z".into()), ..request.clone() }, "starts_at"),
         ] {

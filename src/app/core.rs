@@ -13,7 +13,7 @@ use crate::domain::{Event, Picture, StreamId};
 use crate::engine::{self, Engine, EngineThread};
 use crate::index::{self, Index};
 use crate::models;
-use crate::narrate::{self, Board, Deps, Reconnect, StreamPolicy, Watching};
+use crate::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
 use crate::stop::Stop;
 use crate::telemetry::{Pulse, Queues, Stages};
 use crate::video::{self, Video};
@@ -34,7 +34,8 @@ pub struct Core {
     /// The streams of the configuration that it was built with.
     configured: BTreeMap<StreamId, Prepared>,
     narrate: narrate::Metrics,
-    reconnect: Reconnect,
+    /// When sources that broke off are opened again; may be changed while streams are watched.
+    pub(super) reconnect: Waits,
     events: mpsc::Sender<Event>,
     /// What the streams share: the archive.
     pub(super) video: Video,
@@ -67,7 +68,7 @@ impl Core {
         let (e, i, k) = (engine.clone(), index.clone(), known.clone());
         let answerer = Answerer::new(e, i, k, events.clone(), to_jpeg, config.answer, metrics);
         let narrate = narrate::Metrics::register(registry)?;
-        let (board, reconnect) = (Board::new(), config.reconnect);
+        let (board, reconnect) = (Board::new(), Waits::new(config.reconnect));
         Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events, video }, thread))
     }
 

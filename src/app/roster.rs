@@ -10,8 +10,8 @@
 //! # Decisions
 //! - 2026-11-30: a signal also tries again at once what does not get through: whoever sends it has often just mended a
 //!   password or a file. Back-off and lock-outs are the sender's to think of.
-//! - 2026-11-30: of a new configuration only the streams, their default interval and the rules for the bus come into
-//!   force; for the rest the log names the sections that need a restart.
+//! - 2026-11-30: of a new configuration only the streams, their default interval, the pauses before a source is opened
+//!   again and the rules for the bus come into force; for the rest the log names the sections that need a restart.
 
 mod orders;
 
@@ -167,6 +167,7 @@ impl Roster {
         self.warn_of_what_needs_a_restart(&fresh);
         self.rules = Rules::of(&fresh.bus);
         self.config.daemon.sample_every = fresh.daemon.sample_every;
+        self.core.reconnect.set(fresh.reconnect);
         self.config.streams = fresh.streams;
         let mut touched = Touched::default();
         for stream in self.unwanted() {
@@ -268,6 +269,7 @@ impl Roster {
             () = self.stop.asked() => {}
             () = tokio::time::sleep(PATIENCE) => tracing::warn!(%stream, "its source does not end: going on without it"),
         }
+        self.core.video.release(stream);
         Some(watched.kind)
     }
 
@@ -276,6 +278,7 @@ impl Roster {
         let Some(kind) = self.end(stream).await else { return Ok(None) };
         let moments = self.core.index.forget_unseen(stream).await?.map_or(0, |record| record.moments);
         narrate::retire(stream, kind, moments, &self.core.deps(&self.stop));
+        self.core.video.forget(stream);
         if moments == 0 {
             self.core.known.forget(stream);
         }
@@ -302,8 +305,9 @@ impl Roster {
         old.bus.manage_passwords.clone_from(&fresh.bus.manage_passwords);
         old.bus.manage_streams = fresh.bus.manage_streams;
         let sections = [
+            ("daemon.zone", old.daemon.zone != fresh.daemon.zone),
             ("daemon.grace", old.daemon.grace != fresh.daemon.grace),
-            ("reconnect", old.reconnect != fresh.reconnect),
+            ("archive", old.archive != fresh.archive),
             ("models", old.models != fresh.models),
             ("engine", old.engine != fresh.engine),
             ("index", old.index != fresh.index),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use crate::bus::ClientError;
-use crate::bus::wire::{StreamReply, StreamRequest, StreamsReply};
+use crate::bus::wire::{SightRequest, StreamReply, StreamRequest, StreamsReply};
 use crate::domain::StreamId;
 
 use super::ask::stream_id;
@@ -74,8 +74,48 @@ struct Settings {
     /// Time of day of a file's beginning, RFC 3339.
     #[arg(long)]
     starts_at: Option<String>,
+    /// The zone of its clock on the wall, such as Europe/Berlin.
+    #[arg(long)]
+    zone: Option<String>,
+    /// Whether a live stream is recorded.
+    #[arg(long)]
+    record: Option<bool>,
+    /// What is decoded of a live stream: auto, keyframes or all.
+    #[arg(long)]
+    decode: Option<String>,
+    #[command(flatten)]
+    sight: Sight,
     #[command(flatten)]
     whom: Whom,
+}
+
+/// How its pictures are looked at before they are captioned.
+#[derive(Debug, Args)]
+struct Sight {
+    /// Whether unchanged pictures make the last moment longer instead of being captioned.
+    #[arg(long)]
+    extend_unchanged: Option<bool>,
+    /// However little changes, caption this often, such as 10m.
+    #[arg(long)]
+    caption_at_least: Option<String>,
+    /// The same picture for so long means a frozen camera, such as 1m; 0s: never.
+    #[arg(long)]
+    frozen_after: Option<String>,
+    /// Caption sudden changes between two samples, at most one in so long, such as 5s; 0s: never.
+    #[arg(long)]
+    extra_every: Option<String>,
+}
+
+impl Sight {
+    fn request(&self) -> Option<SightRequest> {
+        let request = SightRequest {
+            extend_unchanged: self.extend_unchanged,
+            caption_at_least: self.caption_at_least.clone(),
+            frozen_after: self.frozen_after.clone(),
+            extra_every: self.extra_every.clone(),
+        };
+        (request != SightRequest::default()).then_some(request)
+    }
 }
 
 impl Settings {
@@ -87,6 +127,10 @@ impl Settings {
             protocol: self.protocol.clone(),
             stall_timeout: self.stall_timeout.clone(),
             starts_at: self.starts_at.clone(),
+            zone: self.zone.clone(),
+            record: self.record,
+            decode: self.decode.clone(),
+            sight: self.sight.request(),
             ..StreamRequest::new(self.stream.clone(), &self.url)
         }
     }

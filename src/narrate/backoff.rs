@@ -1,5 +1,6 @@
 //! When a broken source is opened again. Pure: randomness comes in as a number.
 
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -72,32 +73,53 @@ impl Reconnect {
     }
 }
 
+/// The section in force, shared by all streams: a change counts from the next broken life on. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Waits(Arc<RwLock<Reconnect>>);
+
+impl Waits {
+    /// As configured.
+    pub fn new(bounds: Reconnect) -> Self {
+        Self(Arc::new(RwLock::new(bounds)))
+    }
+
+    /// Puts another section into force.
+    pub fn set(&self, bounds: Reconnect) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = bounds;
+    }
+
+    fn get(&self) -> Reconnect {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// The waits of one stream so far.
 #[derive(Debug, Clone)]
 pub(super) struct Backoff {
-    bounds: Reconnect,
+    waits: Waits,
     /// Lives in a row that were not healthy, and how many of them ended with refused credentials.
     failures: u32,
     refusals: u32,
 }
 
 impl Backoff {
-    pub(super) fn new(bounds: Reconnect) -> Self {
-        Self { bounds, failures: 0, refusals: 0 }
+    pub(super) fn new(waits: Waits) -> Self {
+        Self { waits, failures: 0, refusals: 0 }
     }
 
     /// How long to wait after a life that ended with `error` and had frames for `lived`. `jitter` in [0, 1) spreads
     /// streams that broke off together, also those that have waited for long: the wait is between half of the step and
     /// the step.
     pub(super) fn after(&mut self, error: &SourceError, lived: Duration, jitter: f64) -> Duration {
-        if lived >= self.bounds.healthy.0 {
+        let bounds = self.waits.get();
+        if lived >= bounds.healthy.0 {
             (self.failures, self.refusals) = (0, 0);
         }
         let refused = matches!(error, SourceError::Unauthorized { .. });
         let (count, shortest, longest) = if refused {
-            (&mut self.refusals, self.bounds.unauthorized_shortest, self.bounds.unauthorized_longest)
+            (&mut self.refusals, bounds.unauthorized_shortest, bounds.unauthorized_longest)
         } else {
-            (&mut self.failures, self.bounds.shortest, self.bounds.longest)
+            (&mut self.failures, bounds.shortest, bounds.longest)
         };
         let doublings = (*count).min(16);
         *count = count.saturating_add(1);
@@ -134,7 +156,7 @@ mod tests {
     }
 
     fn default() -> Backoff {
-        Backoff::new(Reconnect::default())
+        Backoff::new(Waits::default())
     }
 
     fn seconds(waits: &[Duration]) -> Vec<f64> {
@@ -177,6 +199,18 @@ mod tests {
         assert_eq!(seconds(&waits), [300.0, 600.0, 1200.0, 2400.0, 3600.0, 3600.0]);
         assert_eq!(backoff.after(&lost(), Duration::ZERO, 0.0), Duration::from_secs(1), "another trouble is its own");
         assert_eq!(backoff.after(&refused(), Duration::from_mins(1), 0.0), Duration::from_mins(5));
+    }
+
+    #[test]
+    fn a_changed_section_counts_from_the_next_broken_life_on() {
+        let waits = Waits::default();
+        let mut backoff = Backoff::new(waits.clone());
+        let mut next = || backoff.after(&lost(), Duration::ZERO, 0.0).as_secs_f64();
+        let before = [next(), next(), next()];
+        waits.set(Reconnect { longest: Span(Duration::from_secs(3)), ..Reconnect::default() });
+        assert_eq!((before, next()), ([1.0, 2.0, 4.0], 3.0));
+        waits.set(Reconnect::default());
+        assert_eq!(next(), 16.0);
     }
 
     #[test]

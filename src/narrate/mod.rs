@@ -64,7 +64,7 @@ use crate::index::Index;
 use crate::sight;
 use crate::stop::Stop;
 
-pub use backoff::{Reconnect, ReconnectError};
+pub use backoff::{Reconnect, ReconnectError, Waits};
 pub use board::{Board, DropReason, StreamStatus};
 pub use metrics::Metrics;
 pub use watch::{NarratorDied, Watching, refuse, remember, retire, watch};
@@ -87,7 +87,7 @@ pub struct Deps {
 }
 
 /// How one stream is treated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct StreamPolicy {
     /// Whether the source waits (file) or not (live).
     pub kind: StreamKind,
@@ -98,5 +98,5 @@ pub struct StreamPolicy {
     /// How pictures are looked at before they are captioned.
     pub sight: sight::Settings,
     /// When a source that broke off is opened again.
-    pub reconnect: Reconnect,
+    pub reconnect: Waits,
 }

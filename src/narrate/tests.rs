@@ -55,6 +55,7 @@ impl World {
         let reconnect =
             Reconnect { shortest: soon, longest: soon, unauthorized_shortest: soon, ..Reconnect::default() };
         let reconnect = Reconnect { unauthorized_longest: soon, ..reconnect };
+        let reconnect = Waits::new(reconnect);
         let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5), sight, reconnect };
         (watch(self.stream.clone(), open, self.deps.clone(), policy), origins)
     }

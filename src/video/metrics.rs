@@ -47,9 +47,9 @@ pub(super) struct Metrics {
 /// The recording of one stream.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
-    stream: String,
     pictures: IntCounter,
-    lost: IntCounterVec,
+    /// In the order of [`Loss::ALL`].
+    lost: [IntCounter; 3],
     recording: IntGauge,
 }
 
@@ -92,14 +92,10 @@ impl Metrics {
     /// The series of a recording.
     pub(super) fn recorded(&self, stream: &StreamId) -> Recorded {
         let stream = stream.as_str();
-        for loss in Loss::ALL {
-            self.lost.with_label_values(&[stream, loss.as_str()]);
-        }
         self.set_held(stream, 0, 0);
         Recorded {
-            stream: stream.to_owned(),
             pictures: self.pictures.with_label_values(&[stream]),
-            lost: self.lost.clone(),
+            lost: Loss::ALL.map(|loss| self.lost.with_label_values(&[stream, loss.as_str()])),
             recording: self.recording.with_label_values(&[stream]),
         }
     }
@@ -112,6 +108,25 @@ impl Metrics {
             jumps: self.jumps.with_label_values(&stream),
             keys_only: self.keys_only.with_label_values(&stream),
         }
+    }
+
+    /// Shows nothing of a source and its recorder any more. Each removal fails only where there is no such series.
+    pub(super) fn forget(&self, stream: &StreamId) {
+        let stream = stream.as_str();
+        for loss in Loss::ALL {
+            let _ = self.lost.remove_label_values(&[stream, loss.as_str()]);
+        }
+        let _ = self.pictures.remove_label_values(&[stream]);
+        let _ = self.recording.remove_label_values(&[stream]);
+        let _ = self.drift.remove_label_values(&[stream]);
+        let _ = self.jumps.remove_label_values(&[stream]);
+        let _ = self.keys_only.remove_label_values(&[stream]);
+    }
+
+    /// Shows nothing of a stream's recordings any more: there are none.
+    pub(super) fn forget_held(&self, stream: &str) {
+        let _ = self.bytes.remove_label_values(&[stream]);
+        let _ = self.segments.remove_label_values(&[stream]);
     }
 
     /// What a stream's recordings take.
@@ -132,7 +147,7 @@ impl Recorded {
     }
 
     pub(super) fn count_loss(&self, loss: Loss) {
-        self.lost.with_label_values(&[self.stream.as_str(), loss.as_str()]).inc();
+        self.lost[loss as usize].inc();
     }
 
     pub(super) fn set_recording(&self, is_recording: bool) {

@@ -25,12 +25,14 @@ mod jpeg;
 mod metrics;
 mod picture;
 mod pipeline;
+mod plain;
 mod reach;
 mod reader;
 mod sampler;
 mod source;
 mod stream;
 mod tap;
+mod whole;
 mod wiring;
 
 use gstreamer as gst;
@@ -99,6 +101,18 @@ impl Video {
         stop: &Stop,
     ) -> Result<Box<dyn FrameSource>, SourceError> {
         open_with(stream, config, origin, stop, Some(self))
+    }
+
+    /// Ends the recorder of a stream that is closed for good, as soon as it has written what waits.
+    pub fn release(&self, stream: &StreamId) {
+        if let Some(archive) = &self.archive {
+            archive.release(stream);
+        }
+    }
+
+    /// Shows nothing of how a stream is watched any more; what is recorded of it stays, and is shown.
+    pub fn forget(&self, stream: &StreamId) {
+        self.metrics.forget(stream);
     }
 
     /// The past of a stream whose clock starts at `epoch`. Opens nothing yet.

@@ -11,7 +11,7 @@ use groundedvqa::domain::{
 };
 use groundedvqa::engine::Engine;
 use groundedvqa::index::Index;
-use groundedvqa::narrate::{Board, Deps, Reconnect, StreamPolicy, watch};
+use groundedvqa::narrate::{Board, Deps, StreamPolicy, Waits, watch};
 use groundedvqa::seams::{
     Captioner, DraftRequest, Drafter, Embedder, FrameSource, Judge, ModelError, Models, Origin, Pair, SourceError,
 };
@@ -111,7 +111,7 @@ async fn narrate(dir: &Path, source: &str) {
     let witness = tokio::spawn(log_announcements(append_to(&dir.join(ANNOUNCED_LOG)), announced));
     let watching = STREAMS.map(|name| {
         let every = if source == SYNTHETIC { EVERY } else { EVERY_OF_CLIP };
-        let (sight, reconnect) = (Settings::plain(), Reconnect::default());
+        let (sight, reconnect) = (Settings::plain(), Waits::default());
         let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: every, sight, reconnect };
         let (source, stop) = (source.to_owned(), deps.stop.clone());
         watch(stream(name), move |origin| open(name, &source, origin, &stop), deps.clone(), policy)

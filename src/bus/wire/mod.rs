@@ -10,6 +10,7 @@ mod object;
 mod reply;
 mod request;
 mod schema;
+mod stream;
 
 pub use error::{ErrorBody, ErrorCode, ErrorReply};
 pub use event::{CaptionEvent, EventState, Seeing, StateEvent};
@@ -20,10 +21,11 @@ pub use reply::{
 };
 pub(super) use request::Checked;
 pub use request::{
-    AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, RemoveRequest, SearchRequest, StreamRequest,
-    StreamsRequest, VerifyRequest,
+    AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, RemoveRequest, SearchRequest, StreamsRequest,
+    VerifyRequest,
 };
 pub use schema::{V1, schemas};
+pub use stream::{SightRequest, StreamRequest};
 
 /// Headers of a picture on the bus: the reply to `frame`, and the event `evidence`.
 pub mod header {

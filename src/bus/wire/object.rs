@@ -31,6 +31,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
+/// An object that may be absent, for `#[serde(deserialize_with)]`.
+pub(super) fn maybe<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Ok(Option::<Object<T>>::deserialize(deserializer)?.map(|Object(value)| value))
+}
+
 /// A list of objects, for `#[serde(deserialize_with)]`.
 pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let objects = Vec::<Object<T>>::deserialize(deserializer)?;

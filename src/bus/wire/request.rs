@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::V1;
 use super::schema::{Seconds, Token};
+use super::stream::StreamRequest;
 use crate::domain::{Design, StreamId, StreamTime, Window};
 
 /// Longest question, claim or query, in characters.
@@ -148,58 +149,6 @@ pub struct StreamsRequest {
     /// Version of this message, 1 if absent.
     #[serde(default)]
     pub v: V1,
-}
-
-/// `streams.add` and `streams.change`: a stream and all of its settings, as in a `[streams.NAME]` section of the
-/// configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(title = "stream request")]
-pub struct StreamRequest {
-    /// Version of this message, 1 if absent.
-    #[serde(default)]
-    pub v: V1,
-    /// The stream.
-    #[schemars(with = "Token")]
-    pub stream: StreamId,
-    /// Where it comes from; must begin with what the site allows, and holds no credentials.
-    #[schemars(length(min = 1, max = 2000))]
-    pub url: String,
-    /// User name for the source; goes with `password_file`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    /// Bare name of a file in the directory that the site set aside for passwords.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password_file: Option<String>,
-    /// Stream time between two sampled frames, such as `5s`; the daemon's default if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sample_every: Option<String>,
-    /// How RTSP media travels: `tcp` or `udp`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub protocol: Option<String>,
-    /// A source that sends nothing for so long is opened again, such as `10s`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stall_timeout: Option<String>,
-    /// Time of day of a file's beginning, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub starts_at: Option<String>,
-}
-
-impl StreamRequest {
-    /// A stream with every setting but the address at its default.
-    pub fn new(stream: StreamId, url: &str) -> Self {
-        Self {
-            v: V1,
-            stream,
-            url: url.to_owned(),
-            user: None,
-            password_file: None,
-            sample_every: None,
-            protocol: None,
-            stall_timeout: None,
-            starts_at: None,
-        }
-    }
 }
 
 /// `streams.remove`: a stream that shall be watched no longer.

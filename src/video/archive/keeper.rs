@@ -125,20 +125,19 @@ fn tell(shared: &Shared, keeps: &[Keep], held: &[Held], places: &[(usize, usize)
     }
     for (n, keep) in keeps.iter().enumerate() {
         let is_empty = (0..held.len()).all(|i| places[i].0 != n || gone.contains(&i));
-        if is_empty && !shared.is_recorded(&keep.dir) {
-            forget(&keep.dir);
+        if is_empty && !shared.is_recorded(&keep.dir) && forget(&keep.dir) {
+            shared.metrics.forget_held(&keep.stream);
         }
     }
 }
 
-/// Removes the directory of a stream that is not watched any more, with nothing but a mark in it.
-fn forget(dir: &Path) {
+/// Removes the directory of a stream that is not watched any more, with nothing but a mark in it. Says whether nothing at
+/// all of the stream is left.
+fn forget(dir: &Path) -> bool {
     if let Ok(Shelf { expired: Some(at), .. }) = Shelf::list(dir) {
         // Failing leaves a small file behind, until the next sweep.
         let _ = shelf::unmark(dir, at);
     }
     let _ = fs::remove_dir(dir);
-    if let Some(stream) = dir.parent() {
-        let _ = fs::remove_dir(stream);
-    }
+    dir.parent().is_some_and(|stream| fs::remove_dir(stream).is_ok())
 }

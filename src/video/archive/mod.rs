@@ -5,8 +5,8 @@
 //! keeper: deletes what is past its retention          evidence: lists, reads, decodes
 //! ```
 //!
-//! A recorder thread a stream, for as long as the archive lives, owns the file that is written; the keeper thread owns
-//! deletion; readers own nothing. The streaming threads never wait here.
+//! A recorder thread a stream, from its first picture until the stream is released, owns the file that is written; the
+//! keeper thread owns deletion; readers own nothing. The streaming threads never wait here.
 //!
 //! # Decisions
 //! - 2026-11: own segments instead of `splitmuxsink`: a picture's exact stream time, time of day and clock stand beside
@@ -85,7 +85,8 @@ struct Shared {
 #[derive(Debug)]
 struct Slot {
     track: Arc<Track>,
-    queue: SyncSender<track::Item>,
+    /// Absent once the stream was released: its recorder ends when it has written what waits.
+    queue: Option<SyncSender<track::Item>>,
 }
 
 impl Archive {
@@ -108,19 +109,31 @@ impl Archive {
     pub(super) fn feed(&self, stream: &StreamId, epoch: WallTime) -> Result<Feed, ArchiveError> {
         let dir = self.dir(stream, epoch);
         let mut tracks = self.0.lock();
-        if let Some(slot) = tracks.get(&dir) {
-            return Ok(Feed::new(Arc::clone(&slot.track), slot.queue.clone()));
+        if let Some(Slot { track, queue: Some(queue) }) = tracks.get(&dir) {
+            return Ok(Feed::new(Arc::clone(track), queue.clone()));
         }
         let (queue, items) = sync_channel(track::MAX_WAITING);
         let metrics = self.0.metrics.recorded(stream);
         let track = Arc::new(Track::new(stream.clone(), dir.clone(), metrics, Arc::clone(&self.0.room)));
         let recorder = recorder::Recorder::new(Arc::clone(&track), self.0.config.segment.0, self.0.keeper.clone());
-        thread::Builder::new()
-            .name(format!("record-{stream}"))
-            .spawn(move || recorder.run(&items))
-            .map_err(ArchiveError::Thread)?;
-        tracks.insert(dir, Slot { track: Arc::clone(&track), queue: queue.clone() });
+        let (shared, ending) = (Arc::downgrade(&self.0), Arc::clone(&track));
+        let record = move || {
+            recorder.run(&items);
+            if let Some(shared) = shared.upgrade() {
+                shared.ended(&ending);
+            }
+        };
+        thread::Builder::new().name(format!("record-{stream}")).spawn(record).map_err(ArchiveError::Thread)?;
+        tracks.insert(dir, Slot { track: Arc::clone(&track), queue: Some(queue.clone()) });
         Ok(Feed::new(track, queue))
+    }
+
+    /// Ends the recorder of a stream whose feeds are gone, once it has written what waits. What was recorded stays; a
+    /// new feed has a recorder of its own.
+    pub(super) fn release(&self, stream: &StreamId) {
+        for slot in self.0.lock().values_mut().filter(|slot| slot.track.stream == *stream) {
+            slot.queue = None;
+        }
     }
 
     /// The past of a live stream.
@@ -145,6 +158,14 @@ impl Shared {
 
     fn open_paths(&self) -> Vec<PathBuf> {
         self.lock().values().filter_map(|slot| slot.track.open_path()).collect()
+    }
+
+    /// A recorder has ended; another one may have followed it in the same directory.
+    fn ended(&self, track: &Arc<Track>) {
+        let mut tracks = self.lock();
+        if tracks.get(&track.dir).is_some_and(|slot| Arc::ptr_eq(&slot.track, track)) {
+            tracks.remove(&track.dir);
+        }
     }
 
     fn is_recorded(&self, dir: &Path) -> bool {

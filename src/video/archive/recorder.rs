@@ -34,6 +34,7 @@ impl Recorder {
             self.deal_with(item);
         }
         self.close();
+        self.track.metrics.set_recording(false);
     }
 
     pub(super) fn deal_with(&mut self, item: Item) {
