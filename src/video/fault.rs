@@ -5,6 +5,7 @@ use std::time::Duration;
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
+use super::plain::words;
 use crate::domain::StreamId;
 use crate::seams::SourceError;
 use crate::secret::scrub;
@@ -82,14 +83,21 @@ pub(super) fn of_error(message: &gst::message::Error, missing: &[String]) -> Fau
     }
 }
 
-/// One line: what the element said, its detail, and its name.
+/// One line: what it means, or what the element said, its detail, and its name.
 fn describe(message: &str, debug: &str, element: &str) -> String {
     // The first line of the detail is a place in GStreamer's source code.
     let detail = debug.lines().skip(1).collect::<Vec<_>>().join(" ");
     let detail = detail.trim();
     let message = message.trim().trim_end_matches('.');
     let text = if detail.is_empty() { message.to_owned() } else { format!("{message}: {detail}") };
-    scrub(&format!("{text} ({element})"))
+    let said = scrub(&format!("{text} ({element})"));
+    match words(&said) {
+        Some(words) => {
+            tracing::debug!(said, "trouble with a source, as GStreamer tells it");
+            words.to_owned()
+        }
+        None => said,
+    }
 }
 
 /// What to install for plug-ins that were missed.
@@ -151,7 +159,7 @@ mod tests {
         assert!(matches!(refused, Fault::Unauthorized(_)), "{refused:?}");
         let refused = fault(ResourceError::Read, "Could not read.", "gstrtspsrc.c(1): f ():\nUnauthorized (401)", &[]);
         assert!(matches!(refused, Fault::Unauthorized(_)), "{refused:?}");
-        assert_eq!(text(&refused), "Could not read: Unauthorized (401) ()");
+        assert!(text(&refused).contains("missing or wrong"), "{refused:?}");
         for access in [
             fault(ResourceError::NotFound, "x", "", &[]),
             fault(ResourceError::OpenReadWrite, "x", "", &[]),

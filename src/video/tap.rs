@@ -14,6 +14,7 @@ use super::archive::{Codec, Coding, Feed, Unit};
 use super::clock::{LiveClock, Passing, Stamp};
 use super::gate::{Choice, Gate};
 use super::metrics::Clocks;
+use super::whole::is_whole;
 use crate::domain::{Clock, StreamId, StreamTime, WallTime};
 
 /// Marks stream time and precision, and time of day by either clock, on a buffer.
@@ -94,15 +95,18 @@ impl Inner {
     fn encoded(&mut self, pad: &gst::Pad, buffer: &mut gst::Buffer) -> bool {
         let stamp = self.stamp(buffer);
         let key = !buffer.flags().contains(gst::BufferFlags::DELTA_UNIT);
-        let codec = self.codec(pad);
-        if let (Some(feed), Some(codec)) = (&mut self.feed, codec) {
-            // Memory that cannot be read cannot be decoded either, which the decoder will say.
-            if let Ok(mapped) = buffer.clone().into_mapped_buffer_readable() {
+        let mut alone = key;
+        // Memory that cannot be read cannot be decoded either, which the decoder will say.
+        if let Some(codec) = self.codec(pad)
+            && let Ok(mapped) = buffer.clone().into_mapped_buffer_readable()
+        {
+            alone = key && is_whole(codec.coding, &mapped);
+            if let Some(feed) = &mut self.feed {
                 feed.offer(&codec, Unit { stamp, key, data: Bytes::from_owner(mapped) });
             }
         }
         let before = self.gate.choice();
-        let passes = self.gate.pass(stamp.at, key);
+        let passes = self.gate.pass(stamp.at, alone);
         let now = self.gate.choice();
         if std::mem::discriminant(&now) != std::mem::discriminant(&before) {
             tracing::info!(stream = %self.stream, "{now}");

@@ -36,6 +36,9 @@ ENCODERS = {
     "h264-open": "x264enc speed-preset=ultrafast key-int-max={gop} bframes=2 b-adapt=false"
     " option-string=open-gop=1:scenecut=0:rc-lookahead=0:sync-lookahead=0 threads=1"
     " ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1",
+    # No key picture but the first: a column of each picture is coded by itself, another one each time.
+    "h264-refresh": "x264enc tune=zerolatency speed-preset=ultrafast key-int-max={gop} intra-refresh=true bitrate=2000"
+    " threads=1 ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1",
     "jpeg": "jpegenc quality=90 ! rtpjpegpay name=pay0 pt=26",
 }
 

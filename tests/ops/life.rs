@@ -4,7 +4,9 @@
 #![allow(clippy::large_futures, reason = "a test is awaited once, on a stack that has room")]
 
 use base64::Engine as _;
-use groundedvqa::bus::wire::{ErrorCode, FrameRequest, SearchRequest, StateEvent, StreamRequest, V1};
+use groundedvqa::bus::wire::{
+    AskRequest, ErrorCode, FrameRequest, SearchRequest, SightRequest, StateEvent, StreamRequest, V1,
+};
 use groundedvqa::bus::{Client, ClientError};
 use groundedvqa::domain::{StreamState, StreamTime};
 
@@ -84,6 +86,9 @@ async fn a_refused_password_is_tried_again_when_it_was_mended_and_never_shown() 
     let file = site.write("cam.password", WRONG);
     let section = format!("user = \"viewer\"\npassword_file = {file:?}\n");
     site.configure(&camera(server.url()).replace(OTHER, &format!("{section}{OTHER}")), "");
+    // Everything that any part can be brought to say.
+    let text = std::fs::read_to_string(site.path("groundedvqa.toml")).expect("was written");
+    site.write("groundedvqa.toml", &text.replace("debug,groundedvqa=trace", "trace"));
     let daemon = site.start();
     let told = site.until("cam", StreamState::AuthFailed).await;
     assert_eq!(states_of(&told, "cam"), ["connecting", "auth_failed"]);
@@ -101,7 +106,7 @@ async fn a_refused_password_is_tried_again_when_it_was_mended_and_never_shown() 
     let streams = format!("{:?}", site.client().streams().await.expect("a reply"));
     let metrics = daemon.metrics();
     let log = daemon.log();
-    assert!(log.contains("\"level\":\"DEBUG\"") && log.contains("refused the credentials"), "the log was not taken");
+    assert!(log.contains("\"level\":\"TRACE\"") && log.contains("refused the credentials"), "the log was not taken");
     for password in [RIGHT, WRONG] {
         let basic = base64::engine::general_purpose::STANDARD.encode(format!("viewer:{password}"));
         for text in [&log, &metrics, &streams] {
@@ -137,6 +142,10 @@ async fn a_daemon_that_is_killed_goes_on_where_it_was() {
     let after = remembered(site.client(), "cam").await;
     assert!(before.iter().all(|time| after.contains(time)), "{before:?} became {after:?}");
     assert!(after.windows(2).all(|pair| pair[0] < pair[1]), "captioned twice: {after:?}");
+    // It was killed while recording: what it saw can be shown again. The last one may not have reached the disk.
+    for at in &before[..before.len() - 1] {
+        assert!(has_frame(site.client(), "cam", at.seconds()).await, "nothing is shown at {at}");
+    }
     assert_eq!(daemon.terminate().code(), Some(0));
 }
 
@@ -215,8 +224,13 @@ async fn streams_are_managed_over_the_bus_where_the_site_allows_it() {
     let mut site = Site::new(OTHER).await;
     let daemon = site.start();
     site.until("other", StreamState::Up).await;
-    let yard =
-        StreamRequest { sample_every: Some("1s".into()), ..StreamRequest::new(id("yard"), "test://smpte?fps=5") };
+    let sight = SightRequest { extend_unchanged: Some(false), ..SightRequest::default() };
+    let yard = StreamRequest {
+        sample_every: Some("1s".into()),
+        zone: Some("+05:00".into()),
+        sight: Some(sight),
+        ..StreamRequest::new(id("yard"), "test://smpte?fps=5")
+    };
     let client = site.client().clone();
     assert_eq!(refused(client.add_stream(&yard).await), ErrorCode::Forbidden, "nothing is allowed by default");
 
@@ -245,6 +259,13 @@ async fn streams_are_managed_over_the_bus_where_the_site_allows_it() {
     daemon.kill();
     let daemon = site.start();
     site.until_all(&[("yard", StreamState::Up), ("other", StreamState::Up)]).await;
+    // With all that it was given: a still picture is captioned again and again, and the clock hangs elsewhere.
+    let before = site.info("yard").await.expect("listed").moments;
+    site.moments("yard", before + 2).await;
+    let (question, stream) = ("Is anything there?".to_owned(), Some(id("yard")));
+    let question = AskRequest { v: V1, question, stream, design: None, k: None, deadline_s: None };
+    let answer = client.ask(&question).await.expect("an answer");
+    assert_eq!(answer.time.windows[0].zone, "+05:00");
     let removed = client.remove_stream(&id("yard")).await.expect("is allowed");
     assert_eq!(removed.state, StreamState::Removed);
     assert_eq!(site.info("yard").await.expect("is remembered").state, StreamState::Removed);

@@ -7,6 +7,7 @@
 mod common;
 mod daemon;
 mod eval;
+mod faults;
 mod fetch;
 mod life;
 mod lint;

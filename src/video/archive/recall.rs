@@ -12,6 +12,7 @@ use super::super::fault::Fault;
 use super::super::picture::ToPicture;
 use super::super::reach::Reach;
 use super::super::reader::Reader;
+use super::super::whole::is_whole;
 use super::Archive;
 use super::segment::{Entry, Reading};
 use super::shelf::{Segment, Shelf};
@@ -74,7 +75,7 @@ impl Recall {
         };
         pool.check_displayed(at)?;
         let until = Instant::now() + PATIENCE;
-        for begin in pool.begins(at) {
+        for begin in pool.begins(at)? {
             let units = pool.units(begin, at)?;
             if let Some(frame) = self.decode(&pool.codec, &units, at, until)? {
                 return Ok(frame);
@@ -193,14 +194,25 @@ impl Pool {
         LEAST_HOLD.max(usual * HOLD_INTERVALS)
     }
 
-    /// Where decoding may begin, best first: the last key picture at or before `at`, then earlier ones.
-    fn begins(&self, at: StreamTime) -> Vec<usize> {
+    /// Where decoding may begin, best first: the last key picture at or before `at`, then earlier ones. One that merely
+    /// begins a round of intra refresh makes whole pictures only from the next one on.
+    fn begins(&self, at: StreamTime) -> Result<Vec<usize>, Miss> {
         let is_key = |(_, entry): &&(usize, Entry)| entry.note.key && entry.note.stamp.at <= at;
-        let keys = self.pictures.iter().enumerate().filter(|(_, picture)| is_key(picture));
-        let mut keys: Vec<usize> = keys.map(|(n, _)| n).collect();
-        keys.reverse();
+        let keys = self.pictures.iter().enumerate().rev().filter(|(_, picture)| is_key(picture));
+        let mut keys: Vec<usize> = keys.map(|(n, _)| n).take(2 + STEPS_BACK).collect();
+        if let [last, _, ..] = keys[..]
+            && !self.is_whole(last)?
+        {
+            keys.remove(0);
+        }
         keys.truncate(1 + STEPS_BACK);
-        keys
+        Ok(keys)
+    }
+
+    fn is_whole(&self, place: usize) -> Result<bool, Miss> {
+        let (n, entry) = &self.pictures[place];
+        let data = self.readings[*n].data(entry)?;
+        Ok(data.is_none_or(|data| is_whole(self.codec.coding, &data)))
     }
 
     /// What the decoder gets: from `begin` until it cannot hold the wanted picture back any more.

@@ -6,6 +6,7 @@ use gstreamer::prelude::*;
 use super::super::fault::{Fault, make};
 use super::super::stream::StreamConfig;
 use super::{Ends, add, discard, expect_video, parsers, plug_behind, refuse};
+use crate::secret::Secret;
 
 /// `urisourcebin ! parsebin ! clocksync ! decodebin`, video to the sink.
 ///
@@ -25,6 +26,9 @@ pub(super) fn plug(pipeline: &gst::Pipeline, location: &str, config: &StreamConf
             source.set_property("user-id", user);
             source.set_property("user-pw", password.expose());
         }
+        if let Some(pad) = source.static_pad("src") {
+            lend(&pad, user.clone(), password.clone());
+        }
         None
     });
     add(pipeline, [&source])?;
@@ -34,6 +38,38 @@ pub(super) fn plug(pipeline: &gst::Pipeline, location: &str, config: &StreamConf
         }
     });
     Ok(())
+}
+
+/// Gives the login to demuxers that fetch the pieces of a stream by themselves (HLS, 1.22): they have no property for it,
+/// and take it from the address that they ask their source for. It goes to the server of that address alone.
+fn lend(pad: &gst::Pad, user: String, password: Secret) {
+    // Called once the source has answered.
+    pad.add_probe(gst::PadProbeType::QUERY_UPSTREAM | gst::PadProbeType::PULL, move |_, info| {
+        if let Some(gst::QueryViewMut::Uri(query)) = info.query_mut().map(gst::QueryRef::view_mut)
+            && let Some(uri) = query.uri()
+            && let Some(with) = with_login(&uri, &user, &password)
+        {
+            query.set_uri(with.expose());
+        }
+        gst::PadProbeReturn::Ok
+    });
+}
+
+/// An address with its login in it; `None` if it is none, or has one already.
+fn with_login(uri: &str, user: &str, password: &Secret) -> Option<Secret> {
+    let (scheme, rest) = uri.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let login = format!("{}:{}", escaped(user), escaped(password.expose()));
+    (!authority.contains('@')).then(|| Secret::new(format!("{scheme}://{login}@{rest}")))
+}
+
+/// Everything but letters and digits as percent escapes.
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(escape).collect()
 }
 
 /// Runs in the streaming thread: plugs what takes the source apart.
@@ -70,4 +106,17 @@ fn take_parsed(ends: &Ends, pad: &gst::Pad) -> Result<(), Fault> {
     let mut chain = parsers(&name)?;
     chain.push(make("clocksync")?);
     plug_behind(ends, pad, chain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_is_put_in_front_of_the_host_and_nowhere_else() {
+        let with = |uri: &str| with_login(uri, "cam", &Secret::new("p@ss/w:rd")).map(|uri| uri.expose().to_owned());
+        assert_eq!(with("http://h:80/a.m3u8?x=@").as_deref(), Some("http://cam:p%40ss%2Fw%3Ard@h:80/a.m3u8?x=@"));
+        assert_eq!(with("https://h").as_deref(), Some("https://cam:p%40ss%2Fw%3Ard@h"));
+        assert_eq!((with("http://u:p@h/a"), with("a.m3u8")), (None, None));
+    }
 }
