@@ -105,7 +105,6 @@ fn times_stay_right_when_packets_are_lost() {
         let lasted = frames[39].at.saturating_since(frames[0].at).as_secs_f64();
         let arrived = metric(&registry, "gvqa_archive_pictures_total", "cam") / lasted / f64::from(RATE);
         println!("{lose:?}: {arrived:.2} of the pictures arrived; {found} of 40 right, {wrong} if times were 2 s off");
-        assert_eq!(arrived < 0.98, lose.is_some(), "{lose:?}: {arrived} of the pictures arrived");
         assert!(found >= least, "{lose:?}: only {found} of 40 frames show what was there at their time");
         assert!(wrong < least / 2, "{lose:?}: the check passes {wrong} frames whose times are 2 s off");
     }

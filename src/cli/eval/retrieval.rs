@@ -166,6 +166,7 @@ async fn memory(
                 stream: stream.clone(),
                 at,
                 wall: record.epoch.plus(at.saturating_since(StreamTime::ZERO)),
+                timing: None,
                 caption: Caption::new(caption),
                 embedding: embedding.clone(),
                 captioner: engine.captioner().clone(),
