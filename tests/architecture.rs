@@ -17,7 +17,7 @@ const FOREIGN: [(&str, &str); 6] = [
 ];
 
 /// Which modules of this crate each module may use. `app` wires, `cli` starts: both may use everything else.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("secret", &[]),
     ("stop", &[]),
@@ -26,7 +26,9 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("telemetry", &["config", "stop", "domain"]),
     ("sight", &["domain", "config"]),
     ("video", &["domain", "seams", "config", "secret", "sight", "stop"]),
-    ("models", &["domain", "seams", "config", "secret"]),
+    // Which model serves a role is chosen in one place, whether it computes here or elsewhere.
+    ("models", &["domain", "seams", "config", "secret", "remote"]),
+    ("remote", &["domain", "seams", "config", "secret", "stop"]),
     ("engine", &["domain", "seams", "config", "panics", "telemetry"]),
     ("index", &["domain", "config", "panics", "telemetry"]),
     ("narrate", &["domain", "seams", "config", "sight", "stop", "panics", "engine", "index", "telemetry"]),

@@ -2,6 +2,9 @@
 //!
 //! Reference: `tests/fixtures/drafter/make.py`. Weights: `models/` or `GVQA_MODELS`, filled by `make setup`.
 
+#[path = "models_drafter/served.rs"]
+mod served;
+
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Why a request got no answer.
 
-use crate::domain::StreamId;
+use crate::domain::{Design, Need, StreamId};
 use crate::engine::EngineError;
 use crate::index::IndexError;
 use crate::seams::{EvidenceError, ModelError};
@@ -49,6 +49,9 @@ pub enum AnswerError {
     /// The request itself cannot be worked on.
     #[error("the request is refused: {0}")]
     Question(Refusal),
+    /// The design asked for needs a model that this site does not have.
+    #[error("the design {} needs a model that is not configured: {}", .0.as_str(), remedy(*.0))]
+    NotConfigured(Design),
     /// The memory failed.
     #[error("the memory cannot be read")]
     Index(#[source] IndexError),
@@ -64,6 +67,10 @@ pub enum AnswerError {
     /// The work took longer than is allowed.
     #[error("the deadline passed before the work was done")]
     Deadline,
+}
+
+fn remedy(design: Design) -> &'static str {
+    design.needs().map_or("", Need::remedy)
 }
 
 /// Not a cause but the same error: its text is part of this one's.
@@ -82,6 +89,8 @@ pub enum Kind {
     Busy,
     /// See [`AnswerError::Question`].
     Question,
+    /// See [`AnswerError::NotConfigured`].
+    NotConfigured,
     /// See [`AnswerError::Index`].
     Index,
     /// See [`AnswerError::Model`].
@@ -99,6 +108,7 @@ impl AnswerError {
             Self::UnknownStream(_) => Kind::UnknownStream,
             Self::Busy => Kind::Busy,
             Self::Question(_) => Kind::Question,
+            Self::NotConfigured(_) => Kind::NotConfigured,
             Self::Index(_) => Kind::Index,
             Self::Model(_) => Kind::Model,
             Self::Evidence(_) | Self::Frame(_) => Kind::Evidence,

@@ -12,7 +12,7 @@ use futures::future::join_all;
 use super::error::AnswerError;
 use super::flow::Parts;
 use super::observable::unobservable;
-use crate::domain::{Caption, Citation, Evidence, Frame, Picture, Reason, Sha256};
+use crate::domain::{Caption, Citation, Design, Evidence, Frame, Picture, Reason, Sha256};
 use crate::engine::{EngineError, Lane};
 use crate::seams::{EvidenceError, EvidenceSource, ModelError};
 use crate::telemetry::Stage;
@@ -65,8 +65,8 @@ impl From<Miss> for AnswerError {
 /// What looking at one place of a stream gave. Lives as long as one request.
 #[derive(Debug)]
 pub(super) enum Look {
-    /// A frame and its blind caption.
-    Seen(Evidence),
+    /// A frame and its blind caption, empty if none was wanted.
+    Seen(Evidence, Picture),
     /// Nothing that a claim could be judged by; the evidence is there if a picture came out.
     Blind { reason: Reason, detail: String, evidence: Option<Evidence> },
 }
@@ -101,8 +101,9 @@ impl Parts {
         job.await.unwrap_or(Err(Miss::Broken))
     }
 
-    /// Looks at every place that was not looked at yet: extraction side by side, then one batch of captions.
-    pub(super) async fn look(&self, places: &[Citation], looks: &mut Looks) -> Result<(), AnswerError> {
+    /// Looks at every place that was not looked at yet: extraction side by side, then one batch of captions if the design
+    /// wants them.
+    pub(super) async fn look(&self, places: &[Citation], looks: &mut Looks, design: Design) -> Result<(), AnswerError> {
         let mut new: Vec<&Citation> = places.iter().filter(|place| !looks.contains_key(*place)).collect();
         new.sort();
         new.dedup();
@@ -123,7 +124,11 @@ impl Parts {
                 }
             }
         }
-        let captions = self.caption(&seen).await?;
+        let captions = if design.captions() {
+            self.caption(&seen).await?
+        } else {
+            seen.iter().map(|(_, shot)| shot.flat.is_none().then(|| Ok(Caption::new("")))).collect()
+        };
         for ((place, shot), caption) in seen.into_iter().zip(captions) {
             looks.insert(place.clone(), look(shot, caption));
         }
@@ -177,6 +182,7 @@ impl From<ExtractError> for AnswerError {
 
 fn look(shot: Shot, caption: Option<Result<Caption, String>>) -> Look {
     let Shot { frame, jpeg, sha256, flat } = shot;
+    let picture = frame.picture.clone();
     let evidence = |caption| Evidence {
         citation: Citation { stream: frame.stream, at: frame.at },
         wall: frame.wall,
@@ -188,7 +194,7 @@ fn look(shot: Shot, caption: Option<Result<Caption, String>>) -> Look {
         sha256,
     };
     let (reason, detail) = match caption {
-        Some(Ok(caption)) => return Look::Seen(evidence(caption)),
+        Some(Ok(caption)) => return Look::Seen(evidence(caption), picture),
         Some(Err(detail)) => (Reason::ModelUnavailable, detail),
         None => (Reason::Unobservable, flat.unwrap_or_default()),
     };

@@ -61,6 +61,11 @@ impl Answerer {
         &self.0.cfg
     }
 
+    /// Refuses a design whose model this site does not have.
+    pub fn available(&self, design: Design) -> Result<(), AnswerError> {
+        self.0.available(design)
+    }
+
     /// Answers a question with a verdict for every claim.
     pub async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
         let start = Instant::now();
@@ -77,6 +82,7 @@ impl Answerer {
 
     /// Checks somebody else's claims, in order.
     pub async fn verify(&self, claims: Vec<Claim>, design: Design) -> Result<Vec<Verdict>, AnswerError> {
+        self.0.available(design)?;
         let (max, got) = (self.0.cfg.max_verify, claims.len());
         if !(1..=max).contains(&got) {
             return Err(Refusal::BadCount { max, got }.into());

@@ -53,7 +53,7 @@ impl Outcome {
             Err(error) => match error.kind() {
                 Kind::UnknownStream => Self::UnknownStream,
                 Kind::Busy => Self::Busy,
-                Kind::Question => Self::Refused,
+                Kind::Question | Kind::NotConfigured => Self::Refused,
                 Kind::Deadline => Self::Deadline,
                 Kind::Index | Kind::Model | Kind::Evidence => Self::Failed,
             },

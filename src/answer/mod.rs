@@ -17,6 +17,7 @@
 
 mod config;
 mod counts;
+mod designs;
 mod draft;
 mod error;
 mod evidence;

@@ -22,6 +22,7 @@ impl Parts {
     pub(super) async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
         self.check_text(&question.text)?;
         self.check_k(question.k)?;
+        self.available(question.design)?;
         let scene = self.scene(&question).await?;
         if scene.parts.is_empty() {
             return Ok(unanswered(question, &scene, Nothing::NoMoments));

@@ -75,6 +75,7 @@ mod tests {
             question: None,
             claim: Claim { text: text.into(), citation },
             timing: None,
+            design: Design::CaptionNli,
             reason,
             decided_by: None,
             trials: vec![],

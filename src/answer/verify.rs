@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use super::designs::{Bench, Sight};
 use super::error::AnswerError;
 use super::evidence::{Look, Looks, unavailable};
 use super::flow::Parts;
@@ -54,19 +55,15 @@ impl Parts {
         drafter: Option<Fingerprint>,
     ) -> Result<Vec<Verdict>, AnswerError> {
         let mut cases: Vec<Case> = claims.into_iter().map(Case::new).collect();
-        if design == Design::CaptionNli {
-            self.try_frames(&mut cases).await?;
+        if design != Design::None {
+            self.try_frames(&mut cases, design).await?;
         }
-        let models = ModelSet {
-            drafter,
-            captioner: self.engine.captioner().clone(),
-            judge: self.engine.judge_fingerprint().clone(),
-        };
-        let threshold = self.engine.threshold();
+        let Bench { captioner, judge, threshold } = self.bench(design);
+        let models = ModelSet { drafter, captioner, judge };
         let mut verdicts = Vec::with_capacity(cases.len());
         for case in cases {
             let timing = self.timing(&case.claim.citation, &case.trials).await?;
-            verdicts.push(case.close(question, threshold, models.clone(), timing));
+            verdicts.push(case.close(question, design, threshold, models.clone(), timing));
         }
         for verdict in &verdicts {
             self.metrics.claim(verdict.reason);
@@ -75,14 +72,17 @@ impl Parts {
         Ok(verdicts)
     }
 
-    async fn try_frames(&self, cases: &mut [Case]) -> Result<(), AnswerError> {
+    async fn try_frames(&self, cases: &mut [Case], design: Design) -> Result<(), AnswerError> {
         let start = Instant::now();
         let mut looks = Looks::new();
         let mut round: Vec<Attempt> = (0..cases.len()).map(|case| cases[case].cited(case)).collect();
         while !round.is_empty() {
             let places: Vec<Citation> = round.iter().map(|attempt| attempt.place.clone()).collect();
-            self.look(&places, &mut looks).await?;
-            self.judge(cases, &round, &looks).await?;
+            self.look(&places, &mut looks, design).await?;
+            match design {
+                Design::CaptionNli => self.judge(cases, &round, &looks).await?,
+                _ => self.judge_otherwise(cases, &round, &looks, design).await?,
+            }
             let mut next = Vec::new();
             for attempt in round {
                 match self.next_attempt(&mut cases[attempt.case], attempt.case).await? {
@@ -121,19 +121,13 @@ impl Parts {
         let (mut hearings, mut pairs): (Vec<Hearing>, Vec<Pair>) = (Vec::new(), Vec::new());
         for Attempt { case, place, neighbour } in round {
             match looks.get(place) {
-                Some(Look::Seen(evidence)) => {
+                Some(Look::Seen(evidence, _)) => {
                     let from = pairs.len();
                     pairs.extend(weigh::pairs(&evidence.caption, &cases[*case].hypothesis));
                     let evidence = Evidence { neighbour: *neighbour, ..evidence.clone() };
                     hearings.push(Hearing { case: *case, evidence, pairs: from..pairs.len() });
                 }
-                Some(Look::Blind { reason, detail, evidence }) => {
-                    let evidence = evidence.clone().map(|evidence| Evidence { neighbour: *neighbour, ..evidence });
-                    let trial =
-                        Trial { reason: *reason, detail: detail.clone(), evidence, entailment: None, premise: None };
-                    cases[*case].trials.push(trial);
-                }
-                None => unreachable!("every place of a round was looked at"),
+                other => cases[*case].trials.push(blind(other, *neighbour)),
             }
         }
         let opinions = self.opinions(pairs.clone()).await?;
@@ -143,6 +137,32 @@ impl Parts {
             let (trial, is_firm) = hearing.trial(&pairs, opinions.as_deref().map_err(String::as_str), threshold);
             case.is_settled |= is_firm && case.trials.is_empty();
             case.trials.push(trial);
+        }
+        Ok(())
+    }
+
+    /// Adds one trial a claim by a design other than `caption-nli`.
+    async fn judge_otherwise(
+        &self,
+        cases: &mut [Case],
+        round: &[Attempt],
+        looks: &Looks,
+        design: Design,
+    ) -> Result<(), AnswerError> {
+        let (mut heard, mut sights) = (Vec::new(), Vec::new());
+        for Attempt { case, place, neighbour } in round {
+            match looks.get(place) {
+                Some(Look::Seen(evidence, picture)) => {
+                    let evidence = Evidence { neighbour: *neighbour, ..evidence.clone() };
+                    let (picture, hypothesis) = (picture.clone(), cases[*case].hypothesis.clone());
+                    sights.push(Sight { evidence, picture, hypothesis });
+                    heard.push(*case);
+                }
+                other => cases[*case].trials.push(blind(other, *neighbour)),
+            }
+        }
+        for (case, trial) in heard.into_iter().zip(self.weigh_by(design, sights).await?) {
+            cases[case].trials.push(trial);
         }
         Ok(())
     }
@@ -174,10 +194,18 @@ impl Case {
         Attempt { case, place: self.claim.citation.clone(), neighbour: 0 }
     }
 
-    fn close(self, question: Option<QuestionId>, threshold: f32, models: ModelSet, timing: Option<Timing>) -> Verdict {
+    fn close(
+        self,
+        question: Option<QuestionId>,
+        design: Design,
+        threshold: f32,
+        models: ModelSet,
+        timing: Option<Timing>,
+    ) -> Verdict {
         let (reason, decided_by) = weigh::claim(&self.trials);
         let Self { claim, trials, .. } = self;
-        Verdict { id: VerdictId::generate(), question, claim, timing, reason, decided_by, trials, threshold, models }
+        let id = VerdictId::generate();
+        Verdict { id, question, claim, timing, design, reason, decided_by, trials, threshold, models }
     }
 }
 
@@ -202,6 +230,15 @@ impl Hearing {
         };
         (trial, weighed.is_firm)
     }
+}
+
+/// The trial of a place where nothing could be judged.
+fn blind(look: Option<&Look>, neighbour: i8) -> Trial {
+    let Some(Look::Blind { reason, detail, evidence }) = look else {
+        unreachable!("every place of a round was looked at, and what was seen is judged");
+    };
+    let evidence = evidence.clone().map(|evidence| Evidence { neighbour, ..evidence });
+    Trial { reason: *reason, detail: detail.clone(), evidence, entailment: None, premise: None }
 }
 
 fn unjudged(reason: Reason, detail: &str, evidence: Evidence) -> Trial {

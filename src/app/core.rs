@@ -14,6 +14,7 @@ use crate::engine::{self, Engine, EngineThread};
 use crate::index::{self, Index};
 use crate::models;
 use crate::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
+use crate::remote;
 use crate::stop::Stop;
 use crate::telemetry::{Pulse, Queues, Stages};
 use crate::video::{self, Video};
@@ -54,7 +55,8 @@ impl Core {
         let queues = Queues::register(registry)?;
         let video = Video::start(&config.archive, registry)?;
         let metrics = engine::Metrics { stages: stages.clone(), queues: queues.clone() };
-        let (engine, thread) = start_engine(config.models, config.engine, metrics).await?;
+        let remote = remote::Metrics::register(registry)?;
+        let (engine, thread) = start_engine(config.models, config.engine, remote, metrics).await?;
         let metrics = index::Metrics::register(registry, stages.clone(), queues)?;
         let index = Index::open(&config.index, metrics)?;
         index.check_embedder(engine.embedder()).await?;
@@ -114,9 +116,10 @@ impl Core {
 async fn start_engine(
     config: models::Config,
     queues: engine::Config,
+    remote: remote::Metrics,
     metrics: engine::Metrics,
 ) -> anyhow::Result<(Engine, EngineThread)> {
-    let start = move || Engine::start(models::load(&config)?, &queues, metrics);
+    let start = move || Engine::start(models::load(&config, &remote)?, &queues, metrics);
     tokio::task::spawn_blocking(start).await?.context("cannot start the models")
 }
 

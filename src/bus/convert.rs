@@ -1,6 +1,6 @@
 //! From domain values to messages. Pure: what is published where is decided here, the publishing is not done here.
 
-use crate::domain::{self, Answer, Hit, Moment, Reason, Verdict};
+use crate::domain::{self, Answer, Hit, Moment, Verdict};
 
 use super::subjects::{Subjects, Topic};
 use super::wire;
@@ -48,7 +48,7 @@ impl Context<'_> {
             precision_s: verdict.timing.map(|timing| timing.precision.as_secs_f64()),
             verdict: verdict.label(),
             reason: verdict.reason,
-            design: design(verdict.reason),
+            design: verdict.design,
             probabilities: deciding.and_then(|trial| trial.entailment),
             threshold: verdict.threshold,
             models: wire::Models {
@@ -92,11 +92,6 @@ impl Context<'_> {
         let bytes = evidence.jpeg.len();
         (bytes > self.max_evidence).then(|| format!("{bytes} bytes are more than the {} allowed", self.max_evidence))
     }
-}
-
-/// Only an unchecked claim comes from the design without checks.
-fn design(reason: Reason) -> domain::Design {
-    if reason == Reason::Unchecked { domain::Design::None } else { domain::Design::CaptionNli }
 }
 
 pub(super) fn window(window: domain::Window) -> wire::Window {

@@ -39,6 +39,7 @@ impl From<AnswerError> for Refusal {
             AnswerError::UnknownStream(_) => ErrorCode::UnknownStream,
             AnswerError::Busy => return Self::busy(),
             AnswerError::Question(_) => ErrorCode::BadRequest,
+            AnswerError::NotConfigured(_) => ErrorCode::NotConfigured,
             AnswerError::Index(_) | AnswerError::Model(_) => ErrorCode::Unavailable,
             AnswerError::Evidence(source) => return Self::from(source),
             AnswerError::Frame(_) => ErrorCode::Undecodable,

@@ -31,7 +31,8 @@ pub struct AskArgs {
     /// How many moments are retrieved.
     #[arg(long)]
     k: Option<u32>,
-    /// How claims are checked: caption-nli, or none for the unchecked baseline.
+    /// How claims are checked: caption-nli, caption-llm-judge, caption-llm-judge-lenient, vlm-direct, or none for the
+    /// unchecked baseline.
     #[arg(long, value_parser = design)]
     design: Option<Design>,
     /// Print the reply as JSON.
@@ -151,5 +152,6 @@ pub(super) fn stream_id(text: &str) -> Result<StreamId, String> {
 }
 
 pub(super) fn design(text: &str) -> Result<Design, String> {
-    serde_json::from_value(text.into()).map_err(|_| "must be caption-nli or none".to_owned())
+    let known = || Design::ALL.map(Design::as_str).join(", ");
+    serde_json::from_value(text.into()).map_err(|_| format!("must be one of {}", known()))
 }

@@ -23,6 +23,12 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
         writeln!(out, "  streams may be added over the bus: {beginning}…")?;
     }
     writeln!(out, "  models in {}", config.models.dir.display())?;
+    for (role, endpoint) in config.models.endpoints() {
+        writeln!(out, "  {role} behind {}: {}", endpoint.url, endpoint.model)?;
+        if let Some(Err(reason)) = endpoint.key_file.as_ref().map(config::SecretFile::read) {
+            writeln!(out, "    as things are, it would have no key: {reason}")?;
+        }
+    }
     writeln!(out, "  index at {}", config.index.path.display())?;
     if config.archive.enabled {
         writeln!(out, "  archive in {}", config.archive.dir.display())?;

@@ -26,7 +26,8 @@ pub struct VerifyArgs {
     /// A sentence and the second of the stream that shows it, such as "A dog runs.@12.5". May be repeated.
     #[arg(long = "claim", value_parser = claim, value_name = "TEXT@SECONDS")]
     claims: Vec<ClaimRequest>,
-    /// How claims are checked: caption-nli, or none for the unchecked baseline.
+    /// How claims are checked: caption-nli, caption-llm-judge, caption-llm-judge-lenient, vlm-direct, or none for the
+    /// unchecked baseline.
     #[arg(long, value_parser = design)]
     design: Option<Design>,
     /// Print the reply as JSON.

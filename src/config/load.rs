@@ -96,8 +96,14 @@ fn check(config: &Config) -> Result<(), (String, String)> {
     telemetry::check_level(&config.telemetry.log_level)
         .map_err(|error| ("telemetry.log_level".to_owned(), error.to_string()))?;
     within(config)?;
+    config.models.check().map_err(|(key, problem)| (format!("models.{key}"), problem))?;
     config.reconnect.check().map_err(|error| (format!("reconnect.{}", error.key), error.problem))?;
     config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
+    let missing = config.answer.design.needs().filter(|need| !config.models.has(*need));
+    if let Some(need) = missing {
+        let design = config.answer.design.as_str();
+        return refuse("answer.design", &format!("is {design}, which needs another model: {}", need.remedy()));
+    }
     config.bus.check().map_err(|error| match error {
         BusError::Key { key, reason } => (format!("bus.{key}"), reason),
         other => ("bus".to_owned(), other.to_string()),
@@ -172,9 +178,23 @@ mod tests {
                 "models.threads: must be between 0 and 1024",
             ),
             (
+                "[models]\ncaptioner = 'remote'\n[streams.door]\nurl = 'x.mp4'\n",
+                "models.captioner.url: is missing: write an address",
+            ),
+            (
+                "[models.judge]\nkind = 'remote'\nurl = 'https://h/v1'\nmodell = 'm'\n[streams.door]\nurl = 'x.mp4'\n",
+                "unknown field `modell`",
+            ),
+            ("[models.drafter]\nkind = 'smollm3'\n[streams.door]\nurl = 'x.mp4'\n", "unknown variant `smollm3`"),
+            (
                 "[engine]\nmax_texts = 0\n[streams.door]\nurl = 'x.mp4'\n",
                 "engine.max_texts: must be between 1 and 4096",
             ),
+            (
+                "[answer]\ndesign = 'caption-llm-judge'\n[streams.door]\nurl = 'x.mp4'\n",
+                "answer.design: is caption-llm-judge, which needs another model: set [models.chat_judge]",
+            ),
+            ("[answer]\ndesign = 'vlm-direct'\n[streams.door]\nurl = 'x.mp4'\n", "set [models.captioner]"),
             ("[bus]\nmax_lookups = 0\n[streams.door]\nurl = 'x.mp4'\n", "bus.max_lookups: must be between 1 and 10000"),
             ("[daemon]\nsample_every = '9000h'\n[streams.door]\nurl = 'x.mp4'\n", "daemon.sample_every: is longer"),
             ("[daemon]\ngrace = '0s'\n[streams.door]\nurl = 'x.mp4'\n", "daemon.grace: is zero"),

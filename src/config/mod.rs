@@ -8,6 +8,7 @@
 //! - 2026-11: plain `toml` and `serde_path_to_error` instead of a configuration framework: three layers need sixty
 //!   lines, and the frameworks lose either the key or its origin in their errors.
 
+mod choice;
 mod environment;
 mod error;
 mod load;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+pub use choice::choice;
 pub use error::ConfigError;
 pub use load::{load, parse};
 pub use secret_file::SecretFile;

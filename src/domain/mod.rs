@@ -33,7 +33,7 @@ pub use evidence::{Evidence, Sha256};
 pub use frame::{Clock, Frame, Picture, PictureError, Timing};
 pub use ids::{IdError, MAX_STREAM_ID, MomentId, QuestionId, StreamId, VerdictId};
 pub use moment::{Embedding, Hit, Moment, NewMoment};
-pub use question::{Design, Question};
+pub use question::{Design, Need, Question};
 pub use stream::{StreamKind, StreamState};
 pub use survey::{Bounds, Conclusion, Coverage, Doubt, Stretch, Survey, Wants};
 pub use time::{StreamTime, TimeError, WallTime, Window};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Evidence, QuestionId, Timing, VerdictId};
+use super::{Claim, Design, Evidence, QuestionId, Timing, VerdictId};
 
 /// Whether a claim may be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -85,7 +85,8 @@ impl Reason {
     }
 }
 
-/// Probabilities of the three relations between a caption (premise) and a claim (hypothesis); they sum to 1.
+/// Probabilities of the three relations between a caption (premise) and a claim (hypothesis); they sum to 1. A judge that
+/// gives no more than a label says 1 for it. One that answers yes or no says entailment or neutral.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Entailment {
     /// The caption says so.
@@ -124,9 +125,9 @@ impl fmt::Display for Fingerprint {
 pub struct ModelSet {
     /// Who drafted; absent for somebody else's claims, and for those that follow from a survey.
     pub drafter: Option<Fingerprint>,
-    /// Who captioned the evidence frame.
+    /// Who captioned the evidence frame; in the design `vlm-direct`, who was asked about it.
     pub captioner: Fingerprint,
-    /// Who judged.
+    /// Who judged; in the design `vlm-direct`, who was asked about the frame.
     pub judge: Fingerprint,
 }
 
@@ -141,7 +142,8 @@ pub struct Trial {
     pub evidence: Option<Evidence>,
     /// The judge's probabilities for the sentence that decided, if it came to judging.
     pub entailment: Option<Entailment>,
-    /// The sentence of the caption that decided.
+    /// The sentence of the caption that decided, or the whole caption if it was judged as one; in the design `vlm-direct`,
+    /// what the model answered.
     pub premise: Option<String>,
 }
 
@@ -156,6 +158,8 @@ pub struct Verdict {
     pub claim: Claim,
     /// How exact the cited time is; unknown if nothing was ever seen there.
     pub timing: Option<Timing>,
+    /// How it was checked.
+    pub design: Design,
     /// Why; the label follows from it.
     pub reason: Reason,
     /// Index in `trials` of the frame that decided.

@@ -21,6 +21,7 @@ pub(crate) fn models(script: Script) -> (Models, Calls) {
         drafter: Box::new(fake("drafter")),
         judge: Box::new(fake("judge")),
         visual_qa: Some(Box::new(fake("visual-qa"))),
+        chat_judge: None,
     };
     (models, calls)
 }

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use crate::domain::{Caption, Claim, Embedding, Entailment, Picture};
-use crate::seams::{DraftRequest, Inquiry, ModelError, Pair};
+use crate::seams::{DraftRequest, Inquiry, ModelError, Pair, Strictness};
 
 /// The way back. Dropped unanswered, it tells the caller that the engine has stopped.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, ModelError>>;
@@ -24,6 +24,7 @@ pub(super) enum Work {
     Draft { request: Box<DraftRequest>, reply: Reply<Vec<Claim>> },
     Judge(Batch<Pair, Entailment>),
     Ask(Batch<Inquiry, String>),
+    Support { batch: Batch<Pair, f32>, strictness: Strictness },
 }
 
 /// Work with the span it belongs to.
@@ -42,6 +43,7 @@ impl Job {
             Work::Draft { reply, .. } => reply.is_closed(),
             Work::Judge(batch) => batch.reply.is_closed(),
             Work::Ask(batch) => batch.reply.is_closed(),
+            Work::Support { batch, .. } => batch.reply.is_closed(),
         }
     }
 }

@@ -36,17 +36,19 @@ pub(super) struct Lanes<T> {
     background: Arc<Semaphore>,
     interactive_depth: QueueGauge,
     background_depth: QueueGauge,
+    places: [usize; 2],
 }
 
 #[derive(Debug)]
 struct Waiting<T> {
-    interactive: VecDeque<(Place, T)>,
-    background: VecDeque<(Place, T)>,
+    interactive: VecDeque<(Arc<Place>, T)>,
+    background: VecDeque<(Arc<Place>, T)>,
     closed: bool,
 }
 
 impl<T> Lanes<T> {
-    pub(super) fn new(config: &Config, metrics: &Metrics) -> Self {
+    /// `queues`: the names of the interactive and the background lane in the queue gauges.
+    pub(super) fn new(config: &Config, metrics: &Metrics, queues: [&'static str; 2]) -> Self {
         // A lane without a place would refuse or delay everything for ever.
         let (interactive, background) = (config.interactive_jobs.max(1), config.background_jobs.max(1));
         Self {
@@ -54,8 +56,9 @@ impl<T> Lanes<T> {
             arrived: Condvar::new(),
             interactive: Arc::new(Semaphore::new(interactive)),
             background: Arc::new(Semaphore::new(background)),
-            interactive_depth: metrics.queues.open("engine_interactive", interactive),
-            background_depth: metrics.queues.open("engine_background", background),
+            interactive_depth: metrics.queues.open(queues[0], interactive),
+            background_depth: metrics.queues.open(queues[1], background),
+            places: [interactive, background],
         }
     }
 
@@ -71,8 +74,10 @@ impl<T> Lanes<T> {
         Ok(Place { lane, _permit: permit })
     }
 
-    /// Puts `item` in the place that was reserved for it; drops it if the lanes are closed.
-    pub(super) fn push(&self, place: Place, item: T) {
+    /// Puts `item` in the place that was reserved for it, or for it and others of one caller; drops it if the lanes are
+    /// closed.
+    pub(super) fn push(&self, place: impl Into<Arc<Place>>, item: T) {
+        let place = place.into();
         let mut waiting = self.lock();
         if waiting.closed {
             return;
@@ -137,8 +142,9 @@ impl<T> Lanes<T> {
     }
 
     fn show(&self, waiting: &Waiting<T>) {
-        self.interactive_depth.set(waiting.interactive.len());
-        self.background_depth.set(waiting.background.len());
+        // Several items may share a place.
+        self.interactive_depth.set(waiting.interactive.len().min(self.places[0]));
+        self.background_depth.set(waiting.background.len().min(self.places[1]));
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
@@ -157,7 +163,8 @@ mod tests {
             stages: Stages::register(&registry).expect("registers"),
             queues: Queues::register(&registry).expect("registers"),
         };
-        Lanes::new(&Config { interactive_jobs, background_jobs, ..Config::default() }, &metrics)
+        let config = Config { interactive_jobs, background_jobs, ..Config::default() };
+        Lanes::new(&config, &metrics, ["engine_interactive", "engine_background"])
     }
 
     async fn put(lanes: &Lanes<&'static str>, lane: Lane, item: &'static str) {

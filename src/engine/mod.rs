@@ -1,9 +1,13 @@
-//! The only bridge between async code and models: one OS thread owns them all, behind two bounded lanes.
+//! The only bridge between async code and models: one OS thread owns those that compute here, behind two bounded lanes.
 //!
 //! An [`Engine`] is the handle: cloneable, async, and blind to what kind of models lie behind it. The thread owns the
 //! models; nobody else touches them. Work in the interactive lane (questions) always overtakes work in the background
 //! lane (captions of watched streams), but never interrupts a batch that has started. Background captions and
 //! embeddings of several streams are merged into one batch.
+//!
+//! A model that computes elsewhere (`clients` of its seam) has lanes and threads of its own, one thread a call under way:
+//! a distant machine that is slow or silent keeps nothing here waiting. What one caller wants of it shares one place in
+//! the lane and is worked on by all its threads.
 //!
 //! This module must not know what is captioned or why, and must not name a model runtime.
 //!
@@ -11,8 +15,8 @@
 //! - Interactive lane full: [`EngineError::Busy`] at once. Background lane full: the caller waits.
 //! - A job whose caller left is skipped when it is taken from its lane.
 //! - A merged batch that fails is run again job by job, so that one bad picture spoils nobody else's.
-//! - A panic in a model ends the thread: the callers get [`ModelError::Stopped`], [`EngineThread::ended`] the reason.
-//! - Dropping the last handle ends the thread.
+//! - A panic in a model ends every thread: the callers get [`ModelError::Stopped`], [`EngineThread::ended`] the reason.
+//! - Dropping the last handle ends the threads; a call that is under way elsewhere is finished first.
 //!
 //! # Decisions
 //! - 2026-11-30: two deques under one lock instead of two channels: a thread has to wait for both at once, and to merge
@@ -22,6 +26,7 @@ mod batch;
 mod handle;
 mod job;
 mod lanes;
+mod stations;
 mod warmup;
 mod worker;
 

@@ -192,3 +192,87 @@ async fn a_model_that_cannot_run_is_found_at_start() {
     let error = Engine::start(models, &Config::default(), metrics()).expect_err("the embedder is broken");
     assert_eq!(error.to_string(), "model embedder failed: no memory");
 }
+
+/// A captioner that computes elsewhere: each client says when it has started and waits until it may go on.
+struct Elsewhere {
+    started: SyncSender<u8>,
+    open: std::sync::Arc<std::sync::Mutex<Receiver<()>>>,
+    fingerprint: crate::domain::Fingerprint,
+}
+
+impl crate::seams::Captioner for Elsewhere {
+    fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<crate::domain::Caption>, ModelError> {
+        let red = pictures[0].rgb()[0];
+        self.started.send(red).expect("the test listens");
+        self.open.lock().expect("not poisoned").recv().expect("the test opens the gate");
+        match red {
+            13 => Err(ModelError::Run { model: "captioner".into(), reason: "status 500".into() }),
+            66 => panic!("the client melted"),
+            _ => Ok(pictures.iter().map(|_| crate::domain::Caption::new(format!("Red is {red}."))).collect()),
+        }
+    }
+
+    fn clients(&self) -> Vec<Box<dyn crate::seams::Captioner>> {
+        let client = || {
+            let (started, open, fingerprint) = (self.started.clone(), self.open.clone(), self.fingerprint.clone());
+            Box::new(Self { started, open, fingerprint }) as Box<dyn crate::seams::Captioner>
+        };
+        vec![client(), client()]
+    }
+
+    fn fingerprint(&self) -> &crate::domain::Fingerprint {
+        &self.fingerprint
+    }
+}
+
+/// An engine whose captioner has two clients elsewhere.
+fn elsewhere() -> (Engine, EngineThread, Receiver<u8>, SyncSender<()>) {
+    let (mut models, _) = fakes::models(Box::new(|_| Ok(())));
+    let (start, started) = sync_channel(64);
+    let (open, opened) = sync_channel(64);
+    let fingerprint = crate::domain::Fingerprint::new("far@away");
+    let open_here = std::sync::Arc::new(std::sync::Mutex::new(opened));
+    models.captioner = Box::new(Elsewhere { started: start, open: open_here, fingerprint });
+    let (engine, thread) =
+        Engine::start(models, &Config::default(), metrics()).expect("nothing elsewhere is warmed up");
+    (engine, thread, started, open)
+}
+
+#[tokio::test]
+async fn a_model_elsewhere_keeps_nothing_here_waiting() {
+    let (engine, thread, started, open) = elsewhere();
+    let pictures = || (1..=3).map(picture).collect::<Vec<_>>();
+    let far = engine.clone();
+    let captions = tokio::spawn(async move { far.caption(Lane::Interactive, pictures()).await });
+    settle().await;
+    let mut first = [started.recv().expect("one"), started.recv().expect("and another at the same time")];
+    first.sort_unstable();
+    assert_eq!(first, [1, 2]);
+    assert!(started.try_recv().is_err(), "there are two clients");
+    let texts = vec!["here".to_owned()];
+    engine.embed(Lane::Interactive, texts).await.expect("a model here is free");
+    for _ in 0..3 {
+        open.send(()).expect("the clients wait");
+    }
+    let captions = captions.await.expect("no panic").expect("captioned");
+    let said: Vec<_> = captions.iter().map(crate::domain::Caption::as_str).collect();
+    assert_eq!(said, ["Red is 1.", "Red is 2.", "Red is 3."], "in order");
+    drop(engine);
+    assert_eq!(thread.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_failure_elsewhere_is_the_callers_and_a_panic_everybodys() {
+    let (engine, thread, _started, open) = elsewhere();
+    for _ in 0..8 {
+        open.send(()).expect("there is room");
+    }
+    let failed = engine.caption(Lane::Background, vec![picture(1), picture(13)]).await;
+    assert!(matches!(failed, Err(EngineError::Model(ModelError::Run { .. }))), "{failed:?}");
+    engine.caption(Lane::Background, vec![picture(2)]).await.expect("the next one is well");
+    let melted = engine.caption(Lane::Background, vec![picture(66)]).await;
+    assert!(matches!(melted, Err(EngineError::Model(ModelError::Stopped))), "{melted:?}");
+    assert_eq!(thread.ended().await, Err(EngineDied { reason: "the client melted".into() }));
+    let late = engine.embed(Lane::Background, vec!["late".into()]).await;
+    assert!(matches!(late, Err(EngineError::Model(ModelError::Stopped))));
+}

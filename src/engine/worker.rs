@@ -1,6 +1,6 @@
 //! The loop of the engine's thread: take a job, merge what may be merged, run the model, answer.
 //!
-//! Owns the models for as long as the thread lives.
+//! Owns the models that compute here for as long as the thread lives.
 
 use std::sync::Arc;
 
@@ -61,6 +61,13 @@ impl Worker {
                     stages.time(Stage::Ask, || model.ask(inquiries))
                 });
             }
+            Work::Support { batch, strictness } => {
+                let model = &mut self.models.chat_judge;
+                batch::run("chat-judge", vec![batch], self.config.max_texts, |pairs| {
+                    let model = model.as_mut().ok_or_else(no_chat_judge)?;
+                    stages.time(Stage::Judge, || model.supports(pairs, strictness))
+                });
+            }
             Work::Draft { request, reply } => {
                 let claims = stages.time(Stage::Draft, || self.models.drafter.draft(&request));
                 let _ = reply.send(claims);
@@ -73,6 +80,11 @@ fn no_visual_qa() -> ModelError {
     let reason =
         "none of the configured models answers questions about pictures: set models.captioner to one that does";
     ModelError::Run { model: "visual-qa".to_owned(), reason: reason.to_owned() }
+}
+
+fn no_chat_judge() -> ModelError {
+    let reason = "no chat model judges claims: configure [models.chat_judge]";
+    ModelError::Run { model: "chat-judge".to_owned(), reason: reason.to_owned() }
 }
 
 /// `first`, and behind it the background work of the same kind that fits into one call of `limit` inputs. A question is

@@ -158,6 +158,12 @@ impl Run {
         (of(None), of(Some(Truth::Unclear)))
     }
 
+    /// The models behind a design's verdicts.
+    pub fn models_of(&self, design: Design) -> Option<&ModelSet> {
+        let of_design = self.findings.iter().find(|finding| finding.design == design);
+        of_design.map(|finding| &finding.verdict.models)
+    }
+
     /// By step: drafting, and checking one claim by each design.
     pub fn latency(&self) -> BTreeMap<&'static str, Latency> {
         let drafting: Vec<Duration> = self.questions.iter().map(|question| question.took).collect();
@@ -177,7 +183,7 @@ impl Run {
     pub fn results(&self) -> serde_json::Result<String> {
         let findings = |index: usize| self.findings.iter().filter(move |finding| finding.item == index);
         let claims = self.items.iter().enumerate().map(|(i, item)| WrittenItem::of(item, findings(i)));
-        let figures = self.designs.iter().map(|design| WrittenDesign::of(*design, self.summaries(*design)));
+        let figures = self.designs.iter().map(|design| WrittenDesign::of(self, *design));
         let written = Written {
             suite: &self.suite,
             about: &self.about,
@@ -195,14 +201,15 @@ struct Written<'a> {
     suite: &'a str,
     about: &'a str,
     models: Option<&'a ModelSet>,
-    figures: Vec<WrittenDesign>,
+    figures: Vec<WrittenDesign<'a>>,
     questions: &'a [Answered],
     claims: Vec<WrittenItem<'a>>,
 }
 
 #[derive(Serialize)]
-struct WrittenDesign {
+struct WrittenDesign<'a> {
     design: Design,
+    models: Option<&'a ModelSet>,
     groups: Vec<WrittenGroup>,
 }
 
@@ -213,10 +220,10 @@ struct WrittenGroup {
     summary: Summary,
 }
 
-impl WrittenDesign {
-    fn of(design: Design, summaries: Vec<(Group, Summary)>) -> Self {
-        let groups = summaries.into_iter().map(|(group, summary)| WrittenGroup { group, summary });
-        Self { design, groups: groups.collect() }
+impl<'a> WrittenDesign<'a> {
+    fn of(run: &'a Run, design: Design) -> Self {
+        let groups = run.summaries(design).into_iter().map(|(group, summary)| WrittenGroup { group, summary });
+        Self { design, models: run.models_of(design), groups: groups.collect() }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::record::{Group, Latency, Run};
 use super::stats::Share;
 use super::tally::{Summary, Tally};
+use crate::domain::Design;
 
 /// `report.md`: every table of a run.
 pub fn report(run: &Run) -> String {
@@ -21,6 +22,9 @@ pub fn report(run: &Run) -> String {
     );
     for design in &run.designs {
         let _ = writeln!(out, "## Design `{}`\n", design.as_str());
+        if let Some(models) = run.models_of(*design).filter(|_| *design != Design::None) {
+            let _ = writeln!(out, "Captioner `{}`, judge `{}`.\n", models.captioner, models.judge);
+        }
         let summaries = run.summaries(*design);
         out.push_str(&groups(&summaries));
         if let Some((_, all)) = summaries.first() {

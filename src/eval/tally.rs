@@ -136,6 +136,7 @@ mod tests {
             question: None,
             claim: Claim { text: "A.".into(), citation },
             timing: None,
+            design: Design::CaptionNli,
             reason,
             decided_by: None,
             trials: trials.iter().map(trial).collect(),

@@ -1,4 +1,5 @@
-//! candle lives here and only here: one module a role, `net` for the networks, `weights` for files.
+//! candle lives here and only here: one module a role, `net` for the networks, `weights` for files. Which model serves
+//! a role is chosen here too, also if it computes elsewhere ([`crate::remote`]).
 //!
 //! Everything blocks and belongs to one thread, the engine's. Nothing here knows of streams, questions or the bus.
 
@@ -6,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::config::choice;
+use crate::domain::Need;
+use crate::remote::{self, Endpoint};
 use crate::seams::{self, ModelError};
 
 pub mod captioner;
@@ -18,15 +22,48 @@ mod net;
 pub mod onnx;
 mod weights;
 
+/// Who describes pictures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Captioner {
+    /// The COCO scene describer of the profile `edge`.
+    Scene {},
+    /// A vision-language model behind an endpoint; it also answers questions about pictures.
+    Remote(Endpoint),
+}
+
 /// Which language model, if any, turns a question and moments into claims.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Drafter {
     /// SmolLM2-135M-Instruct, held to a grammar.
-    #[default]
-    Smollm2,
+    Smollm2 {},
     /// Sentences of the retrieved captions, no language model.
-    Extractive,
+    Extractive {},
+    /// A chat model behind an endpoint.
+    Remote(Endpoint),
+}
+
+/// Who says whether a sentence of a caption entails a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Judge {
+    /// The entailment classifier of the profile `edge`, with its fitted head.
+    Nli {},
+    /// A chat model behind an endpoint.
+    Remote(Endpoint),
+}
+
+/// Which chat model, if any, reads a whole caption and a claim (design `caption-llm-judge`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum ChatJudge {
+    /// None: the design is refused.
+    None {},
+    /// The drafter's SmolLM2-135M-Instruct, loaded once more: for the paper's ablation, far too small to be believed.
+    Smollm2 {},
+    /// A chat model behind an endpoint.
+    Remote(Endpoint),
 }
 
 /// Where the models are and how they run.
@@ -35,36 +72,89 @@ pub enum Drafter {
 pub struct Config {
     /// The folder that `groundedvqa models fetch` fills.
     pub dir: PathBuf,
+    /// Who describes pictures.
+    #[serde(deserialize_with = "choice")]
+    pub captioner: Captioner,
     /// Who drafts.
+    #[serde(deserialize_with = "choice")]
     pub drafter: Drafter,
+    /// Who judges.
+    #[serde(deserialize_with = "choice")]
+    pub judge: Judge,
+    /// Who judges in the design `caption-llm-judge`.
+    #[serde(deserialize_with = "choice")]
+    pub chat_judge: ChatJudge,
     /// Threads for the models' arithmetic; 0 is one a core.
     pub threads: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { dir: PathBuf::from("models"), drafter: Drafter::default(), threads: 0 }
+        Self {
+            dir: PathBuf::from("models"),
+            captioner: Captioner::Scene {},
+            drafter: Drafter::Smollm2 {},
+            judge: Judge::Nli {},
+            chat_judge: ChatJudge::None {},
+            threads: 0,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses endpoints that could not work: the key, and what is wrong with it.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        self.endpoints().try_for_each(|(role, endpoint)| {
+            endpoint.check().map_err(|error| (format!("{role}.{}", error.key), error.problem.to_owned()))
+        })
+    }
+
+    /// Every endpoint, with the key of its role.
+    pub fn endpoints(&self) -> impl Iterator<Item = (&'static str, &Endpoint)> {
+        let captioner = if let Captioner::Remote(it) = &self.captioner { Some(("captioner", it)) } else { None };
+        let drafter = if let Drafter::Remote(it) = &self.drafter { Some(("drafter", it)) } else { None };
+        let judge = if let Judge::Remote(it) = &self.judge { Some(("judge", it)) } else { None };
+        let chat_judge = if let ChatJudge::Remote(it) = &self.chat_judge { Some(("chat_judge", it)) } else { None };
+        [captioner, drafter, judge, chat_judge].into_iter().flatten()
+    }
+
+    /// Whether a design that needs this model can be used.
+    pub fn has(&self, need: Need) -> bool {
+        match need {
+            Need::VisualQa => matches!(self.captioner, Captioner::Remote(_)),
+            Need::ChatJudge => self.chat_judge != ChatJudge::None {},
+        }
+    }
+
+    /// Whether a file of this role is loaded.
+    fn uses(&self, role: manifest::Role) -> bool {
+        match role {
+            manifest::Role::Captioner => self.captioner == Captioner::Scene {},
+            manifest::Role::Embedder => true,
+            manifest::Role::Drafter => self.drafter == Drafter::Smollm2 {} || self.chat_judge == ChatJudge::Smollm2 {},
+            manifest::Role::Judge => self.judge == Judge::Nli {},
+        }
     }
 }
 
 /// Loads one model a role from `config.dir`. A file that is missing or not what it should be is a
 /// [`ModelError::Load`] that says what to do.
-pub fn load(config: &Config) -> Result<seams::Models, ModelError> {
+pub fn load(config: &Config, metrics: &remote::Metrics) -> Result<seams::Models, ModelError> {
     net::set_threads(config.threads);
     check_files(config)?;
     Ok(seams::Models {
-        captioner: captioner(config)?,
+        captioner: captioner(config, metrics)?,
         embedder: embedder(config)?,
-        drafter: drafter(config)?,
-        judge: judge(config)?,
-        visual_qa: None,
+        drafter: drafter(config, metrics)?,
+        judge: judge(config, metrics)?,
+        visual_qa: visual_qa(config, metrics)?,
+        chat_judge: chat_judge(config, metrics)?,
     })
 }
 
 /// A damaged matrix still multiplies, and says something else: so every byte is compared with the manifest first.
 fn check_files(config: &Config) -> Result<(), ModelError> {
-    let unused = |role| role == manifest::Role::Drafter && config.drafter == Drafter::Extractive;
-    for file in manifest::Manifest::edge().loaded().filter(|file| !unused(file.role)) {
+    for file in manifest::Manifest::edge().loaded().filter(|file| config.uses(file.role)) {
         let refused = |error| ModelError::Load { model: file.role.to_string(), reason: chain(&error) };
         file.verify(&config.dir).map_err(|error: manifest::FileError| refused(error))?;
     }
@@ -79,7 +169,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The judge of the folder `dir` and nothing else.
 pub fn judge_alone(dir: &Path) -> Result<Box<dyn seams::Judge>, ModelError> {
-    judge(&Config { dir: dir.to_owned(), ..Config::default() })
+    Ok(Box::new(judge::NliJudge::load(&dir.join("judge"))?))
 }
 
 /// The embedder of the folder `dir` and nothing else.
@@ -87,21 +177,43 @@ pub fn embedder_alone(dir: &Path) -> Result<Box<dyn seams::Embedder>, ModelError
     embedder(&Config { dir: dir.to_owned(), ..Config::default() })
 }
 
-fn captioner(config: &Config) -> Result<Box<dyn seams::Captioner>, ModelError> {
-    Ok(Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?))
+fn captioner(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Captioner>, ModelError> {
+    Ok(match &config.captioner {
+        Captioner::Scene {} => Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?),
+        Captioner::Remote(endpoint) => Box::new(remote::Captioner::new(endpoint, metrics.clone())?),
+    })
+}
+
+fn visual_qa(config: &Config, metrics: &remote::Metrics) -> Result<Option<Box<dyn seams::VisualQa>>, ModelError> {
+    Ok(match &config.captioner {
+        Captioner::Scene {} => None,
+        Captioner::Remote(endpoint) => Some(Box::new(remote::VisualQa::new(endpoint, metrics.clone())?)),
+    })
 }
 
 fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {
     Ok(Box::new(embedder::MiniLm::load(&config.dir.join("embedder"))?))
 }
 
-fn drafter(config: &Config) -> Result<Box<dyn seams::Drafter>, ModelError> {
-    Ok(match config.drafter {
-        Drafter::Smollm2 => Box::new(drafter::SmolLm2::load(&config.dir.join("drafter"))?),
-        Drafter::Extractive => Box::new(drafter::Extractive::new()),
+fn drafter(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Drafter>, ModelError> {
+    Ok(match &config.drafter {
+        Drafter::Smollm2 {} => Box::new(drafter::SmolLm2::load(&config.dir.join("drafter"))?),
+        Drafter::Extractive {} => Box::new(drafter::Extractive::new()),
+        Drafter::Remote(endpoint) => Box::new(remote::Drafter::new(endpoint, metrics.clone())?),
     })
 }
 
-fn judge(config: &Config) -> Result<Box<dyn seams::Judge>, ModelError> {
-    Ok(Box::new(judge::NliJudge::load(&config.dir.join("judge"))?))
+fn judge(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Judge>, ModelError> {
+    Ok(match &config.judge {
+        Judge::Nli {} => judge_alone(&config.dir)?,
+        Judge::Remote(endpoint) => Box::new(remote::Judge::new(endpoint, metrics.clone())?),
+    })
+}
+
+fn chat_judge(config: &Config, metrics: &remote::Metrics) -> Result<Option<Box<dyn seams::ChatJudge>>, ModelError> {
+    Ok(match &config.chat_judge {
+        ChatJudge::None {} => None,
+        ChatJudge::Smollm2 {} => Some(Box::new(drafter::SmolLm2Judge::load(&config.dir.join("drafter"))?)),
+        ChatJudge::Remote(endpoint) => Some(Box::new(remote::ChatJudge::new(endpoint, metrics.clone())?)),
+    })
 }

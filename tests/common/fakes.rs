@@ -13,7 +13,8 @@ use groundedvqa::domain::{
     WallTime,
 };
 use groundedvqa::seams::{
-    Captioner, DraftRequest, Drafter, Embedder, EvidenceError, EvidenceSource, Judge, ModelError, Models, Pair,
+    Captioner, ChatJudge, DraftRequest, Drafter, Embedder, EvidenceError, EvidenceSource, Inquiry, Judge, ModelError,
+    Models, Pair, Strictness, VisualQa,
 };
 use groundedvqa::stop::Stop;
 
@@ -181,6 +182,54 @@ impl Judge for FakeJudge {
     }
 }
 
+/// Says yes to a claim that names what the table says of the picture's tag, and what the table says otherwise.
+pub struct FakeVisualQa {
+    pub says: HashMap<u8, String>,
+    pub asked: Log<Inquiry>,
+    pub fingerprint: Fingerprint,
+}
+
+impl VisualQa for FakeVisualQa {
+    fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError> {
+        self.asked.add(inquiries.iter().cloned());
+        let says = |inquiry: &Inquiry| match self.says.get(&inquiry.picture.rgb()[0]) {
+            Some(known) if inquiry.question.contains(known.as_str()) => "Yes.".to_owned(),
+            Some(known) if known.starts_with("No") => "I see nothing.".to_owned(),
+            _ => "no".to_owned(),
+        };
+        Ok(inquiries.iter().map(says).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+/// Strict: the caption holds the claim word for word. Lenient: they share their last word.
+pub struct FakeChatJudge {
+    pub judged: Log<(Pair, Strictness)>,
+    pub fails: Fault,
+    pub fingerprint: Fingerprint,
+}
+
+impl ChatJudge for FakeChatJudge {
+    fn supports(&mut self, pairs: &[Pair], strictness: Strictness) -> Result<Vec<f32>, ModelError> {
+        check(&self.fails, "chat judge")?;
+        self.judged.add(pairs.iter().map(|pair| (pair.clone(), strictness)));
+        let last = |text: &str| text.trim_end_matches('.').rsplit(' ').next().unwrap_or_default().to_owned();
+        let supports = |pair: &Pair| match strictness {
+            Strictness::Strict if pair.premise.contains(&pair.hypothesis) => 0.8,
+            Strictness::Lenient if pair.premise.contains(&last(&pair.hypothesis)) => 0.7,
+            _ => 0.2,
+        };
+        Ok(pairs.iter().map(supports).collect())
+    }
+
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
 /// The strings by which a test pulls the fake models.
 #[derive(Clone, Default)]
 pub struct Strings {
@@ -205,6 +254,7 @@ pub fn models(says: &[(u8, &str)], contradicts: &[(&str, &str)]) -> (Models, Str
     let fingerprint = |role: &str| Fingerprint::new(format!("fake-{role}@0"));
     let models = Models {
         visual_qa: None,
+        chat_judge: None,
         captioner: Box::new(FakeCaptioner {
             says: says.iter().map(|(tag, text)| (*tag, (*text).to_owned())).collect(),
             saw: strings.captioned.clone(),

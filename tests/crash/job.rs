@@ -219,7 +219,7 @@ fn models(dir: &Path) -> Models {
     let fake = || Box::new(Fake(Fingerprint::new("fake@1")));
     let log = append_to(&dir.join(CAPTIONED_LOG));
     let captioner = Box::new(Reader { log, fingerprint: Fingerprint::new("reader@1") });
-    Models { captioner, embedder: fake(), drafter: fake(), judge: fake(), visual_qa: None }
+    Models { captioner, embedder: fake(), drafter: fake(), judge: fake(), visual_qa: None, chat_judge: None }
 }
 
 /// Reads the place off a picture, and notes that it was asked.

@@ -40,6 +40,8 @@ pub enum ErrorCode {
     Busy,
     /// 500: a defect of the daemon.
     Internal,
+    /// 501: the design asked for needs a model that the site does not have; the message says what to configure.
+    NotConfigured,
     /// 503: a model or the memory does not answer.
     Unavailable,
     /// 503: the daemon is ending.
@@ -48,7 +50,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the documentation.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BadJson,
         Self::BadRequest,
         Self::BadVersion,
@@ -63,6 +65,7 @@ impl ErrorCode {
         Self::Undecodable,
         Self::Busy,
         Self::Internal,
+        Self::NotConfigured,
         Self::Unavailable,
         Self::Stopping,
     ];
@@ -80,6 +83,7 @@ impl ErrorCode {
             Self::Undecodable => 422,
             Self::Busy => 429,
             Self::Internal => 500,
+            Self::NotConfigured => 501,
             Self::Unavailable | Self::Stopping => 503,
         }
     }
@@ -101,6 +105,7 @@ impl ErrorCode {
             Self::Undecodable => "undecodable",
             Self::Busy => "busy",
             Self::Internal => "internal",
+            Self::NotConfigured => "not_configured",
             Self::Unavailable => "unavailable",
             Self::Stopping => "stopping",
         }

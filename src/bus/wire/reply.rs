@@ -243,9 +243,9 @@ pub struct Verdict {
 pub struct Models {
     /// Who drafted; absent for somebody else's claims, and for those that follow from a survey.
     pub drafter: Option<Fingerprint>,
-    /// Who captioned the evidence.
+    /// Who captioned the evidence; in the design `vlm-direct`, who was asked about it.
     pub captioner: Fingerprint,
-    /// Who judged.
+    /// Who judged; in the design `vlm-direct`, who was asked about the evidence.
     pub judge: Fingerprint,
 }
 
@@ -286,9 +286,10 @@ pub struct Evidence {
     pub precision_s: f64,
     /// How many samples away from the cited frame: -1, 0 or 1.
     pub neighbour: i8,
-    /// What a captioner that knew nothing of the claim said.
+    /// What a captioner that knew nothing of the claim said; empty in the design `vlm-direct`.
     pub caption: String,
-    /// The sentence of the caption that decided; absent if it did not come to judging.
+    /// The sentence of the caption that decided, or the whole caption if it was judged as one; in the design `vlm-direct`
+    /// what the model answered; absent if it did not come to judging.
     pub premise: Option<String>,
 }
 

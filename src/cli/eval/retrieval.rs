@@ -190,7 +190,8 @@ fn engine(vectors: Vectors) -> anyhow::Result<Engine> {
     let metrics = engine::Metrics { stages: Stages::register(&registry)?, queues: Queues::register(&registry)? };
     let absent = || Box::new(Absent(Fingerprint::new("absent")));
     let embedder = Box::new(vectors);
-    let models = Models { captioner: absent(), embedder, drafter: absent(), judge: absent(), visual_qa: None };
+    let models =
+        Models { captioner: absent(), embedder, drafter: absent(), judge: absent(), visual_qa: None, chat_judge: None };
     Ok(Engine::start(models, &engine::Config::default(), metrics)?.0)
 }
 

@@ -34,8 +34,8 @@ pub(super) struct Args {
     /// Folder with the suite's clips; may be repeated, the first that has a clip counts.
     #[arg(long = "clips", value_name = "DIR", default_values = CLIPS)]
     clips: Vec<PathBuf>,
-    /// Run only this design; may be repeated. All, if none is named.
-    #[arg(long = "design", value_parser = super::super::ask::design)]
+    /// Run only these designs, separated by commas; may be repeated. If none is named, all whose models are configured.
+    #[arg(long = "designs", alias = "design", value_delimiter = ',', value_parser = super::super::ask::design)]
     designs: Vec<Design>,
     #[command(flatten)]
     common: Common,
@@ -46,12 +46,12 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let path = args.suite.context("no suite was named")?;
     let document = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let suite = Suite::parse(&document).with_context(|| format!("{} cannot be used", path.display()))?;
-    let designs = if args.designs.is_empty() { Design::ALL.to_vec() } else { args.designs };
     let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
     let config = settings(&suite, &args.clips, &args.common.models, folder.path())?;
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
     let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
     let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
+    let designs = designs(&core, args.designs)?;
     watch(&core).await?;
     let run = measure(&core, &suite, designs).await?;
     core.index.clone().close().await?;
@@ -60,6 +60,22 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     write(&run, &args.common.out)?;
     print!("{}", table::report(&run));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The designs asked for, or all that can be used; says which cannot.
+fn designs(core: &Core, asked: Vec<Design>) -> anyhow::Result<Vec<Design>> {
+    if !asked.is_empty() {
+        asked.iter().try_for_each(|design| core.answerer.available(*design))?;
+        return Ok(asked);
+    }
+    let usable = |design: &Design| match core.answerer.available(*design) {
+        Ok(()) => true,
+        Err(why) => {
+            eprintln!("groundedvqa: left out: {why}");
+            false
+        }
+    };
+    Ok(Design::ALL.into_iter().filter(usable).collect())
 }
 
 /// The configuration of a daemon with the clips as its streams and its memory in `folder`.

@@ -29,10 +29,11 @@ pub(in crate::cli) fn card(verdict: &Verdict, person: Option<Person>, pictures: 
     let _ = write!(
         out,
         "<div class=\"said\">\n<p class=\"badges\"><span class=\"badge\">{}</span> <span class=\"reason\">{}</span> \
-         <span class=\"cited\">cites {:.2} s</span>{}</p>\n<p class=\"text\">{}</p>\n",
+         <span class=\"cited\">cites {:.2} s, checked by {}</span>{}</p>\n<p class=\"text\">{}</p>\n",
         verdict.verdict.as_str(),
         verdict.reason.as_str().replace('_', " "),
         verdict.timestamp.seconds(),
+        verdict.design.as_str(),
         person.map(said).unwrap_or_default(),
         Escaped(&verdict.claim)
     );
@@ -101,7 +102,12 @@ fn caption(evidence: &Evidence) -> String {
         Some(format!("{}<mark>{}</mark>{}", Escaped(before), Escaped(premise), Escaped(after)))
     });
     let text = marked.unwrap_or_else(|| Escaped(caption).to_string());
-    if text.is_empty() { String::new() } else { format!("<blockquote>{text}</blockquote>\n") }
+    if !text.is_empty() {
+        return format!("<blockquote>{text}</blockquote>\n");
+    }
+    // Without a caption the premise is what a model that was shown the frame answered.
+    let answer = evidence.premise.as_deref().filter(|answer| !answer.is_empty());
+    answer.map(|answer| format!("<blockquote>{}</blockquote>\n", Escaped(answer))).unwrap_or_default()
 }
 
 fn bars(odds: &Entailment, threshold: f32) -> String {

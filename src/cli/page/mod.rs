@@ -6,7 +6,7 @@ mod claim;
 mod html;
 mod jpeg;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -51,12 +51,12 @@ fn pictures(pictures: &BTreeMap<String, Bytes>) -> String {
 
 /// The models behind the verdicts, named once.
 pub(in crate::cli) fn models<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> String {
-    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut named: BTreeSet<(&str, &str)> = BTreeSet::new();
     for Verdict { models, .. } in verdicts {
-        named.insert("captioner", models.captioner.as_str());
-        named.insert("judge", models.judge.as_str());
+        named.insert(("captioner", models.captioner.as_str()));
+        named.insert(("judge", models.judge.as_str()));
         if let Some(drafter) = &models.drafter {
-            named.insert("drafter", drafter.as_str());
+            named.insert(("drafter", drafter.as_str()));
         }
     }
     let mut out = String::from("<h2>Models</h2>\n<dl class=\"models\">\n");

@@ -1,0 +1,146 @@
+//! Remote models over llama.cpp's own server with SmolLM2, and the same weights as a chat judge in this process.
+//!
+//! What a model of 135 M parameters says is not judged here: that everything it says is well-formed, deterministic and
+//! within what was offered is.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use groundedvqa::config::Span;
+use groundedvqa::models::drafter::SmolLm2Judge;
+use groundedvqa::remote::{self, Endpoint};
+use groundedvqa::seams::{ChatJudge, Judge, Pair, Strictness};
+use prometheus::Registry;
+
+use super::*;
+
+/// A server as a child; it ends when its standard input does, at the latest with this process.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(script: &str, arguments: &[PathBuf]) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common").join(script);
+        let mut child = Command::new("python3")
+            .arg(script)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 starts");
+        let mut url = String::new();
+        let stdout = child.stdout.take().expect("standard output is piped");
+        BufReader::new(stdout).read_line(&mut url).expect("standard output can be read");
+        let server = Self { child, url: url.trim().to_owned() };
+        assert!(server.url.contains("://"), "the server did not start: run `make setup` first");
+        server
+    }
+
+    fn llama() -> Self {
+        Self::start("llama_server.py", &[folder().join("model.gguf")])
+    }
+
+    /// Patient: the machine may be busy with other tests.
+    fn endpoint(&self) -> Endpoint {
+        let patience = Span(Duration::from_mins(10));
+        let url = format!("{}/v1", self.url);
+        Endpoint { url, model: "smollm2".into(), request_timeout: patience, deadline: patience, ..Endpoint::default() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Failing means that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn metrics() -> remote::Metrics {
+    remote::Metrics::register(&Registry::new()).expect("registers")
+}
+
+fn pairs() -> Vec<Pair> {
+    let pair = |premise: &str, hypothesis: &str| Pair { premise: premise.into(), hypothesis: hypothesis.into() };
+    vec![
+        pair("There is a red car on the left.", "There is a red car."),
+        pair("There is a red car on the left.", "Two dogs are playing in the snow."),
+    ]
+}
+
+#[test]
+fn a_real_server_drafts_and_judges() {
+    let server = Server::llama();
+    let mut drafter = remote::Drafter::new(&server.endpoint(), metrics()).expect("is configured");
+    let asked =
+        request("What vehicles are there?", &["There is a red car. There are two people.", "There is a bus."], 2);
+    let claims = drafter.draft(&asked).expect("the server answers within its grammar");
+    assert!(!claims.is_empty(), "a question about what the captions say");
+    for claim in &claims {
+        assert!(
+            asked.moments.iter().any(|moment| moment.at == claim.citation.at),
+            "{claim:?} cites what was not offered"
+        );
+    }
+    assert_eq!(drafter.draft(&asked).expect("drafts again"), claims, "the same request gives the same claims");
+
+    let mut judge = remote::Judge::new(&server.endpoint(), metrics()).expect("is configured");
+    let opinions = judge.judge(&pairs()).expect("the server answers with a label");
+    for odds in &opinions {
+        let sum = odds.entailment + odds.neutral + odds.contradiction;
+        assert!((sum - 1.0).abs() < 1e-4, "{odds:?}");
+    }
+    let mut chat = remote::ChatJudge::new(&server.endpoint(), metrics()).expect("is configured");
+    for strictness in [Strictness::Strict, Strictness::Lenient] {
+        let supports = chat.supports(&pairs(), strictness).expect("the server answers with a label");
+        assert!(supports.iter().all(|p| (0.0..=1.0).contains(p)), "{supports:?}");
+    }
+}
+
+#[test]
+fn a_server_that_has_gone_is_told() {
+    let server = Server::llama();
+    let endpoint = Endpoint { retries: 0, ..server.endpoint() };
+    drop(server);
+    let mut judge = remote::Judge::new(&endpoint, metrics()).expect("is configured");
+    let error = judge.judge(&pairs()).expect_err("nobody is there").to_string();
+    assert!(error.contains("cannot be reached"), "{error}");
+}
+
+#[test]
+fn a_certificate_is_checked_against_the_one_that_is_trusted() {
+    let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bus").join(name);
+    let server = Server::start("tls_endpoint.py", &[fixture("server.pem"), fixture("server.key")]);
+    let trusting = Endpoint { retries: 0, tls_ca: Some(fixture("ca.pem")), ..server.endpoint() };
+    let mut judge = remote::ChatJudge::new(&trusting, metrics()).expect("is configured");
+    assert_eq!(judge.supports(&pairs(), Strictness::Strict).expect("is trusted"), [1.0, 1.0]);
+    // The client's own certificate signed nothing.
+    let suspicious = Endpoint { tls_ca: Some(fixture("client.pem")), ..trusting.clone() };
+    let mut judge = remote::ChatJudge::new(&suspicious, metrics()).expect("is configured");
+    let error = judge.supports(&pairs(), Strictness::Strict).expect_err("is not trusted").to_string();
+    assert!(error.contains("cannot be reached") && error.contains("certificate"), "{error}");
+    let none = Endpoint { tls_ca: Some(fixture("server.key")), ..trusting };
+    let error = remote::ChatJudge::new(&none, metrics()).err().expect("holds no certificate").to_string();
+    assert!(error.contains("holds no certificate"), "{error}");
+}
+
+/// Which of two claims the caption supports more is all that is asked of so small a model.
+#[test]
+fn the_small_chat_judge_tells_what_is_said_from_what_is_not() {
+    let mut judge = SmolLm2Judge::load(&folder()).expect("run `make setup` first");
+    for strictness in [Strictness::Strict, Strictness::Lenient] {
+        let supports = judge.supports(&pairs(), strictness).expect("judges");
+        assert!(supports[0] > supports[1] + 0.1, "{strictness:?}: {supports:?}");
+        let reversed: Vec<Pair> = pairs().into_iter().rev().collect();
+        let again = judge.supports(&reversed, strictness).expect("judges again");
+        assert_eq!((again[1], again[0]), (supports[0], supports[1]), "one judgement leaves nothing behind");
+    }
+    let long = Pair { premise: "There is a car. ".repeat(2000), hypothesis: "word ".repeat(2000) };
+    let supports = judge.supports(&[long], Strictness::Strict).expect("is cut, not refused");
+    assert!((0.0..=1.0).contains(&supports[0]));
+}
