@@ -85,6 +85,7 @@ fn the_commented_default_holds_every_key() {
         ("video/archive/config.rs", "Config"),
         ("narrate/backoff.rs", "Reconnect"),
         ("models/mod.rs", "Config"),
+        ("models/vlm/mod.rs", "Config"),
         ("remote/config.rs", "Endpoint"),
         ("engine/mod.rs", "Config"),
         ("index/mod.rs", "Config"),

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candle_core::{DType, Device};
 use serde::Deserialize;
 
 use crate::config::choice;
@@ -20,6 +21,7 @@ pub mod judge;
 pub mod manifest;
 mod net;
 pub mod onnx;
+pub mod vlm;
 mod weights;
 
 /// Who describes pictures.
@@ -28,6 +30,8 @@ mod weights;
 pub enum Captioner {
     /// The COCO scene describer of the profile `edge`.
     Scene {},
+    /// A vision-language model from a folder: Qwen3-VL and SmolVLM, which also answer questions about pictures, or BLIP.
+    Vlm(vlm::Config),
     /// A vision-language model behind an endpoint; it also answers questions about pictures.
     Remote(Endpoint),
 }
@@ -102,8 +106,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses endpoints that could not work: the key, and what is wrong with it.
+    /// Refuses endpoints and sizes that could not work: the key, and what is wrong with it.
     pub fn check(&self) -> Result<(), (String, String)> {
+        if let Captioner::Vlm(vlm) = &self.captioner {
+            vlm.check().map_err(|(key, problem)| (format!("captioner.{key}"), problem.to_owned()))?;
+        }
         self.endpoints().try_for_each(|(role, endpoint)| {
             endpoint.check().map_err(|error| (format!("{role}.{}", error.key), error.problem.to_owned()))
         })
@@ -121,7 +128,8 @@ impl Config {
     /// Whether a design that needs this model can be used.
     pub fn has(&self, need: Need) -> bool {
         match need {
-            Need::VisualQa => matches!(self.captioner, Captioner::Remote(_)),
+            // BLIP answers nothing, which shows when it is loaded.
+            Need::VisualQa => matches!(self.captioner, Captioner::Remote(_) | Captioner::Vlm(_)),
             Need::ChatJudge => self.chat_judge != ChatJudge::None {},
         }
     }
@@ -142,12 +150,13 @@ impl Config {
 pub fn load(config: &Config, metrics: &remote::Metrics) -> Result<seams::Models, ModelError> {
     net::set_threads(config.threads);
     check_files(config)?;
+    let (captioner, visual_qa) = eyes(config, metrics)?;
     Ok(seams::Models {
-        captioner: captioner(config, metrics)?,
+        captioner,
         embedder: embedder(config)?,
         drafter: drafter(config, metrics)?,
         judge: judge(config, metrics)?,
-        visual_qa: visual_qa(config, metrics)?,
+        visual_qa,
         chat_judge: chat_judge(config, metrics)?,
     })
 }
@@ -177,17 +186,22 @@ pub fn embedder_alone(dir: &Path) -> Result<Box<dyn seams::Embedder>, ModelError
     embedder(&Config { dir: dir.to_owned(), ..Config::default() })
 }
 
-fn captioner(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Captioner>, ModelError> {
-    Ok(match &config.captioner {
-        Captioner::Scene {} => Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?),
-        Captioner::Remote(endpoint) => Box::new(remote::Captioner::new(endpoint, metrics.clone())?),
-    })
-}
+/// The captioner, and the same model as one that answers questions about pictures, if it can.
+type Eyes = (Box<dyn seams::Captioner>, Option<Box<dyn seams::VisualQa>>);
 
-fn visual_qa(config: &Config, metrics: &remote::Metrics) -> Result<Option<Box<dyn seams::VisualQa>>, ModelError> {
+fn eyes(config: &Config, metrics: &remote::Metrics) -> Result<Eyes, ModelError> {
     Ok(match &config.captioner {
-        Captioner::Scene {} => None,
-        Captioner::Remote(endpoint) => Some(Box::new(remote::VisualQa::new(endpoint, metrics.clone())?)),
+        Captioner::Scene {} => (Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?), None),
+        Captioner::Vlm(vlm) => {
+            let device = Device::Cpu;
+            let dtype = if device.is_cpu() { DType::F32 } else { DType::BF16 };
+            let vlm::Loaded { captioner, visual_qa } = vlm::load(&config.dir, vlm, &device, dtype)?;
+            (captioner, visual_qa)
+        }
+        Captioner::Remote(endpoint) => (
+            Box::new(remote::Captioner::new(endpoint, metrics.clone())?),
+            Some(Box::new(remote::VisualQa::new(endpoint, metrics.clone())?)),
+        ),
     })
 }
 

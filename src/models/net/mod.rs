@@ -17,6 +17,7 @@ pub(super) mod nanodet;
 mod ops;
 mod packed;
 mod slim;
+pub(super) mod vlm;
 
 pub(super) use bert::Bert;
 pub(super) use deberta::{Deberta, LONGEST};
