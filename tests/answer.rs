@@ -4,6 +4,8 @@
 mod designs;
 #[path = "common/fakes.rs"]
 mod fakes;
+#[path = "answer/rounds.rs"]
+mod rounds;
 #[path = "answer/survey.rs"]
 mod survey;
 
@@ -33,7 +35,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const REMEMBERED: Timing = Timing { clock: Clock::Arrival, precision: Duration::from_millis(250) };
 
 /// What the captioner says of each tag.
-const SAYS: [(u8, &str); 8] = [
+const SAYS: [(u8, &str); 10] = [
     (1, "There is a car. The car is on the left."),
     (2, "There are two people. Two people are in the centre."),
     (3, "There is a bus."),
@@ -42,6 +44,8 @@ const SAYS: [(u8, &str); 8] = [
     (6, "There is a person. There is a car."),
     (7, "There is a dog."),
     (8, "There is an animal."),
+    (10, "There is a bus."),
+    (11, "Nothing is clear enough to be named."),
 ];
 
 /// What the judge holds for incompatible.
@@ -62,7 +66,7 @@ type Shown<'a> = &'a [(f64, Past)];
 
 impl House {
     async fn new(past: Shown<'_>) -> Self {
-        Self::with(past, Config::default()).await
+        Self::with(past, Config { rounds: 0, ..Config::default() }).await
     }
 
     async fn with(past: Shown<'_>, cfg: Config) -> Self {

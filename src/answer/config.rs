@@ -25,6 +25,10 @@ pub struct Config {
     pub max_text: usize,
     /// How many sampled frames away from the cited one evidence may lie: 0 or 1.
     pub neighbours: u8,
+    /// How often it is looked at the evidence again when claims come back unverified or the evidence is thin; 0: never.
+    pub rounds: usize,
+    /// Most pictures that are captioned for all these rounds of one question together.
+    pub round_frames: usize,
     /// Part of a window, 0 to 1, that must have been seen before the absence of something is concluded.
     pub coverage_floor: f64,
     /// Requests worked on at once; one more is refused as busy.
@@ -49,6 +53,8 @@ impl Default for Config {
             max_verify: 32,
             max_text: 2000,
             neighbours: 1,
+            rounds: 2,
+            round_frames: 24,
             coverage_floor: 0.9,
             in_flight: 16,
             extractions: 2,
@@ -79,6 +85,8 @@ impl Config {
             ("max_verify", (1..=1000).contains(&self.max_verify), "must be between 1 and 1000"),
             ("max_text", self.max_text >= 1, "must be at least 1"),
             ("neighbours", self.neighbours <= 1, "must be 0 or 1"),
+            ("rounds", self.rounds <= 4, "must be at most 4"),
+            ("round_frames", (3..=1000).contains(&self.round_frames), "must be between 3 and 1000"),
             ("coverage_floor", (0.0..=1.0).contains(&self.coverage_floor), "must be between 0 and 1"),
             ("in_flight", (1..=10_000).contains(&self.in_flight), "must be between 1 and 10000"),
             ("extractions", (1..=64).contains(&self.extractions), "must be between 1 and 64"),

@@ -108,6 +108,36 @@ pub(super) fn only_thing(claim: &str) -> Option<String> {
     total(&tokens(claim)).map(|counted| counted.noun)
 }
 
+/// A total of about so many that the caption bears out, said in the claim's own number: about seven are about eight, and
+/// an entailment model knows nothing of that. `None` if the caption does not, or the claim is exact.
+pub(super) fn restated<'a>(sentences: impl Iterator<Item = &'a str>, claim: &str) -> Option<String> {
+    let claimed = total(&tokens(claim)).filter(|claimed| claimed.amount.bound == Bound::About)?;
+    matches!(compare(sentences, claim), Some((Count::Holds, _))).then(|| format!("There {}.", amount_of(&claimed)))
+}
+
+/// What a sentence denies that denies a list ("No people or vehicles are clearly visible."), each as a sentence of its
+/// own, also of the kind that `claim` denies if it is one of them. Nothing if `claim` denies nothing.
+pub(super) fn denied(sentence: &str, claim: &str) -> Vec<String> {
+    let (said, stated) = (tokens(sentence), tokens(claim));
+    let is_denial = stated.iter().any(|word| matches!(word.as_str(), "no" | "nobody" | "not" | "none"));
+    let verb = said.iter().position(|word| matches!(word.as_str(), "is" | "are"));
+    let (Some("no"), Some(verb), true) = (said.first().map(String::as_str), verb, is_denial) else { return Vec::new() };
+    let rest: Vec<&str> = said[verb + 1..].iter().map(String::as_str).collect();
+    let nouns: Option<Vec<String>> = said[1..verb].split(|word| word == "or").map(singular).collect();
+    let Some(nouns) = nouns.filter(|_| THERE.contains(&rest.as_slice())) else { return Vec::new() };
+    let mut out = Vec::new();
+    for noun in &nouns {
+        out.push(format!("There are no {}.", plural(noun)));
+        if noun == "person" {
+            out.push("Nobody is there.".to_owned());
+        }
+    }
+    let is_stated = |kind: &&&str| stated.iter().any(|word| word == **kind || *word == plural(kind));
+    let kind = VEHICLES.iter().filter(|_| nouns.iter().any(|noun| noun == "vehicle")).find(is_stated);
+    out.extend(kind.filter(|kind| **kind != "vehicle").map(|kind| format!("There is no {kind}.")));
+    out
+}
+
 /// Whether a sentence says several things with numbers and `claim` only one: its parts then speak, each for itself, since
 /// as a whole it seems to say "one person is on the left" as soon as one is in the centre and six are on the left.
 pub(super) fn is_in_parts(sentence: &str, claim: &str) -> bool {
@@ -293,110 +323,4 @@ fn capitalised(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_and_shares_are_spelt_out() {
-        let table: [(&str, &[&str]); 9] = [
-            (
-                "There are about seven people, a car and a van or truck.",
-                &["There are about seven people.", "There is a person.", "There is a car.", "There is a van or truck."],
-            ),
-            ("There are two cars.", &["There is a car."]),
-            ("There is a car.", &[]),
-            (
-                "About six people wear black and one wears red.",
-                &["About six people wear black.", "A person wears black.", "A person wears red."],
-            ),
-            (
-                "One person is on the left, two are in the centre and about five are on the right.",
-                &[
-                    "A person is on the left.",
-                    "Two people are in the centre.",
-                    "A person is in the centre.",
-                    "About five people are on the right.",
-                    "A person is on the right.",
-                ],
-            ),
-            ("There are two women sitting at a table.", &[]),
-            ("The car is on the right.", &[]),
-            ("Two boys are playing with a ball in the garden behind the house.", &[]),
-            ("", &[]),
-        ];
-        for (sentence, due) in table {
-            assert_eq!(spelt_out(sentence), due, "{sentence}");
-        }
-    }
-
-    #[test]
-    fn a_claim_of_presence_has_one_thing() {
-        let table = [
-            ("There is an elephant.", Some("elephant")),
-            ("Two dogs are visible.", Some("dog")),
-            ("There are people.", Some("person")),
-            ("There is no car.", None),
-            ("There are people and cars.", None),
-            ("A dog runs.", None),
-        ];
-        for (claim, due) in table {
-            assert_eq!(only_thing(claim).as_deref(), due, "{claim}");
-        }
-    }
-
-    #[test]
-    fn a_sentence_of_parts_leaves_single_claims_to_them() {
-        let parts = "One cup is in the centre and about six are on the left.";
-        let table = [
-            (parts, "One cup is on the left.", true),
-            (parts, "A cup is on the left.", true),
-            (parts, parts, false),
-            ("One cup is in the centre.", "One cup is on the left.", false),
-            ("There are two cars and a bus.", "There is a bus.", false),
-        ];
-        for (sentence, claim, due) in table {
-            assert_eq!(is_in_parts(sentence, claim), due, "{sentence} => {claim}");
-        }
-    }
-
-    #[test]
-    fn totals_are_compared() {
-        use Count::{Fewer, Holds, More};
-        let street = "There are about eight people, two cars and a van or truck.";
-        let table: [(&str, &str, Option<Count>); 28] = [
-            (street, "There are about six people.", Some(More(8))),
-            (street, "There are about seven people.", Some(Holds)),
-            (street, "There are eight people.", Some(Holds)),
-            (street, "There are two people.", Some(More(8))),
-            (street, "There is only one person.", Some(More(8))),
-            (street, "There is a single person.", Some(More(8))),
-            (street, "There are about ten people.", Some(Fewer(8))),
-            (street, "There are at least three people.", Some(Holds)),
-            (street, "There are more than eight people.", Some(Fewer(8))),
-            (street, "Two people are visible.", Some(More(8))),
-            (street, "Eight people can be seen.", Some(Holds)),
-            (street, "There are people.", Some(Holds)),
-            (street, "There is a car.", Some(Holds)),
-            (street, "A car is visible.", Some(Holds)),
-            (street, "There is one car.", Some(More(2))),
-            (street, "There are three cars.", Some(Fewer(2))),
-            (street, "There are three vehicles.", Some(Holds)),
-            (street, "There are five vehicles.", Some(Fewer(3))),
-            (street, "There is a vehicle.", Some(Holds)),
-            (street, "There is a dog.", None),
-            (street, "There are several people.", None),
-            (street, "Six people wear black.", None),
-            (street, "There is no car.", None),
-            (street, "There are people and a car.", None),
-            ("There is a person.", "There is one person.", Some(Holds)),
-            ("There is a car.", "There are cars.", None),
-            ("Six people wear black.", "There are six people.", None),
-            ("There are two women sitting at a table.", "There are three women.", None),
-        ];
-        for (sentence, claim, due) in table {
-            assert_eq!(compare([sentence].into_iter(), claim).map(|(count, _)| count), due, "{sentence} => {claim}");
-        }
-        let several = ["The picture is dark.", "There are two dogs.", "There are three dogs."];
-        assert_eq!(compare(several.into_iter(), "There are three dogs."), Some((Holds, 2)));
-    }
-}
+mod tests;

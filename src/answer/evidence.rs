@@ -140,19 +140,39 @@ impl Parts {
         let worth = |shot: &Shot| shot.flat.is_none();
         let pictures: Vec<Picture> =
             seen.iter().filter(|(_, shot)| worth(shot)).map(|(_, shot)| shot.frame.picture.clone()).collect();
-        let due = pictures.len();
-        let captions = if due == 0 { Ok(vec![]) } else { self.engine.caption(Lane::Interactive, pictures).await };
-        let mut captions = match captions {
-            Ok(captions) if captions.len() == due => Ok(captions.into_iter()),
-            Ok(captions) => Err(format!("{} captions came back for {due} pictures", captions.len())),
-            Err(EngineError::Busy) => return Err(AnswerError::Busy),
-            Err(EngineError::Model(error)) => Err(unavailable(&error)),
-        };
-        let mut next = || match &mut captions {
-            Ok(captions) => captions.next().ok_or_else(String::new),
-            Err(detail) => Err(detail.clone()),
-        };
+        let mut captions = self.captions_of(pictures).await?.into_iter();
+        let mut next = || captions.next().unwrap_or_else(|| Err(String::new()));
         Ok(seen.iter().map(|(_, shot)| worth(shot).then(&mut next)).collect())
+    }
+
+    /// One caption a picture, or why there is none. All go in one batch; if that fails each goes alone, so that a picture
+    /// that the captioner chokes on leaves the others be.
+    async fn captions_of(&self, pictures: Vec<Picture>) -> Result<Vec<Result<Caption, String>>, AnswerError> {
+        let due = pictures.len();
+        let detail = match self.captions(pictures.clone()).await? {
+            Ok(captions) => return Ok(captions.into_iter().map(Ok).collect()),
+            Err(detail) => detail,
+        };
+        if due < 2 {
+            return Ok(vec![Err(detail); due]);
+        }
+        let mut each = Vec::with_capacity(due);
+        for picture in pictures {
+            let caption = self.captions(vec![picture]).await?;
+            each.push(caption.and_then(|captions| captions.into_iter().next().ok_or_else(|| detail.clone())));
+        }
+        Ok(each)
+    }
+
+    /// One caption a picture, or why the captioner is not available.
+    async fn captions(&self, pictures: Vec<Picture>) -> Result<Result<Vec<Caption>, String>, AnswerError> {
+        let due = pictures.len();
+        match self.engine.caption(Lane::Interactive, pictures).await {
+            Ok(captions) if captions.len() == due => Ok(Ok(captions)),
+            Ok(captions) => Ok(Err(format!("{} captions came back for {due} pictures", captions.len()))),
+            Err(EngineError::Busy) => Err(AnswerError::Busy),
+            Err(EngineError::Model(error)) => Ok(Err(unavailable(&error))),
+        }
     }
 }
 

@@ -68,10 +68,16 @@ impl Answerer {
 
     /// Answers a question with a verdict for every claim.
     pub async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
+        self.answer_within(question, self.0.cfg.deadline.0).await
+    }
+
+    /// The same for somebody who waits for `limit`: what may be left out is left out in time.
+    pub async fn answer_within(&self, question: Question, limit: Duration) -> Result<Answer, AnswerError> {
+        let limit = limit.min(self.0.cfg.deadline.0);
         let start = Instant::now();
         let stream = question.stream.as_ref().map(tracing::field::display);
         let span = tracing::info_span!("question", id = %question.id, stream);
-        let result = self.0.admitted(self.0.answer(question)).instrument(span.clone()).await;
+        let result = self.0.admitted(self.0.answer(question, limit)).instrument(span.clone()).await;
         let (outcome, took) = (Outcome::of(&result), start.elapsed());
         self.0.metrics.question(outcome);
         self.0.metrics.took(Stage::Answer, took);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use prometheus::{IntCounterVec, Opts, Registry};
 
 use super::error::{AnswerError, Kind};
-use crate::domain::{Answer, Conclusion, Reason};
+use crate::domain::{Answer, Conclusion, How, Reason};
 use crate::telemetry::{Stage, Stages};
 
 /// How a question ended.
@@ -68,6 +68,7 @@ pub struct Metrics {
     dropped: IntCounterVec,
     questions: IntCounterVec,
     surveys: IntCounterVec,
+    rounds: IntCounterVec,
     stages: Stages,
 }
 
@@ -94,7 +95,14 @@ impl Metrics {
         for conclusion in [Conclusion::Seen, Conclusion::NotSeen, Conclusion::Undecided] {
             surveys.with_label_values(&[conclusion.as_str()]);
         }
-        Ok(Self { claims, dropped, questions, surveys, stages })
+        let help = "Further looks at the evidence of a question, by how and whether they grounded a claim.";
+        let rounds = counter(registry, "gvqa_rounds_total", help, &["how", "added"])?;
+        for how in How::ALL {
+            for added in ["grounded", "nothing"] {
+                rounds.with_label_values(&[how.as_str(), added]);
+            }
+        }
+        Ok(Self { claims, dropped, questions, surveys, rounds, stages })
     }
 
     /// A claim was checked.
@@ -110,6 +118,12 @@ impl Metrics {
     /// All moments of a window were read.
     pub(super) fn survey(&self, conclusion: Conclusion) {
         self.surveys.with_label_values(&[conclusion.as_str()]).inc();
+    }
+
+    /// It was looked at the evidence again.
+    pub(super) fn round(&self, how: How, has_grounded: bool) {
+        let added = if has_grounded { "grounded" } else { "nothing" };
+        self.rounds.with_label_values(&[how.as_str(), added]).inc();
     }
 
     /// A question ended.

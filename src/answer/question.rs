@@ -1,12 +1,15 @@
 //! One question from its words to its answer.
 //!
 //! A question about presence, absence, number of times or duration is answered by all moments of its window ([`survey`]);
-//! any other by a few moments, from which claims are drafted.
+//! any other by a few moments, from which claims are drafted. Where that does not suffice it is looked again ([`rounds`]).
+
+use std::time::{Duration, Instant};
 
 use super::draft;
 use super::error::AnswerError;
 use super::flow::Parts;
 use super::relevant;
+use super::rounds::{self, Course};
 use super::scene::Scene;
 use super::survey::{self, Surveyed};
 use super::text::{self, Nothing};
@@ -18,12 +21,13 @@ use crate::engine::Lane;
 use crate::seams::DraftRequest;
 
 impl Parts {
-    /// Answers a question.
-    pub(super) async fn answer(&self, question: Question) -> Result<Answer, AnswerError> {
+    /// Answers a question, in about `limit` at most.
+    pub(super) async fn answer(&self, question: Question, limit: Duration) -> Result<Answer, AnswerError> {
+        let until = rounds::until(limit);
         self.check_text(&question.text)?;
         self.check_k(question.k)?;
         self.available(question.design)?;
-        let scene = self.scene(&question).await?;
+        let mut scene = self.scene(&question).await?;
         if scene.parts.is_empty() {
             return Ok(unanswered(question, &scene, Nothing::NoMoments));
         }
@@ -33,30 +37,38 @@ impl Parts {
         match survey::read(&scene.time.topic) {
             Some(subject) => {
                 let surveyed = self.survey(&subject, &scene.parts, question.k).await?;
-                self.answer_by_survey(question, &scene, surveyed).await
+                self.answer_by_survey(question, &mut scene, surveyed, until).await
             }
-            None => self.answer_by_moments(question, &scene).await,
+            None => self.answer_by_moments(question, &mut scene, until).await,
         }
     }
 
     /// The usual way: a few moments, claims drafted from them.
-    async fn answer_by_moments(&self, question: Question, scene: &Scene) -> Result<Answer, AnswerError> {
-        let hits = self.retrieve(scene.lookup(question.k, &[])).await?;
-        if hits.is_empty() {
+    async fn answer_by_moments(
+        &self,
+        question: Question,
+        scene: &mut Scene,
+        until: Instant,
+    ) -> Result<Answer, AnswerError> {
+        let mut course = Course::begin(&question, scene, until);
+        course.hits = self.retrieve(course.scene.lookup(question.k, &[])).await?;
+        if course.hits.is_empty() {
             return Ok(unanswered(question, scene, Nothing::EmptyWindow));
         }
-        let claims = self.draft(&question, &hits, false).await?;
-        if claims.is_empty() {
-            return Ok(Answer { moments: hits, ..unanswered(question, scene, Nothing::NoClaims) });
+        let claims = self.draft(&question, &course.hits, false).await?;
+        self.check_first(&mut course, claims, true).await?;
+        self.look_again(&mut course).await;
+        let Course { hits, verdicts, rounds, .. } = course;
+        if verdicts.is_empty() {
+            return Ok(Answer { moments: hits, rounds, ..unanswered(question, scene, Nothing::NoClaims) });
         }
-        let verdicts = self.check_drafted(&question, claims).await?;
         let assessments = self.assess(&scene.time.topic, &verdicts).await?;
         let text = self.text(&question, scene, &verdicts, &assessments).await?;
-        Ok(Answer { assessments, ..answer(question, scene, hits, verdicts, text) })
+        Ok(Answer { assessments, rounds, ..answer(question, scene, hits, verdicts, text) })
     }
 
     /// What each claim does for the answer.
-    async fn assess(&self, topic: &str, verdicts: &[Verdict]) -> Result<Vec<Assessment>, AnswerError> {
+    pub(super) async fn assess(&self, topic: &str, verdicts: &[Verdict]) -> Result<Vec<Assessment>, AnswerError> {
         if verdicts.is_empty() {
             return Ok(Vec::new());
         }
@@ -109,32 +121,41 @@ impl Parts {
     async fn answer_by_survey(
         &self,
         question: Question,
-        scene: &Scene,
+        scene: &mut Scene,
         surveyed: Surveyed,
+        until: Instant,
     ) -> Result<Answer, AnswerError> {
         let Surveyed { survey, claims, hits } = surveyed;
         self.metrics.survey(survey.conclusion);
-        let verdicts = if survey.conclusion == Conclusion::Seen {
-            self.check(claims, question.design, Some(question.id), None).await?
+        let mut course = Course::begin(&question, scene, until);
+        if survey.conclusion == Conclusion::Seen {
+            course.spare = hits.iter().skip(claims.len()).cloned().collect();
+            course.hits = hits.iter().take(claims.len()).cloned().collect();
+            course.claim = claims.first().map(|claim| claim.text.clone());
+            let is_one = claims.iter().all(|claim| course.claim.as_ref() == Some(&claim.text));
+            self.check_first(&mut course, claims, false).await?;
+            let is_open = !course.verdicts.iter().any(|verdict| verdict.label() == Label::Grounded);
+            if course.claim.is_some() && is_one && is_open {
+                self.look_again(&mut course).await;
+            }
         } else if survey.doubt == Some(Doubt::Unclear) {
             let claims = self.draft(&question, &hits, true).await?;
-            self.check_drafted(&question, claims).await?
-        } else {
-            Vec::new()
-        };
+            self.check_first(&mut course, claims, true).await?;
+        }
+        let Course { verdicts, rounds, .. } = course;
         let text = text_of(&survey, &verdicts, &question);
         let assessments = self.assess(&scene.time.topic, &verdicts).await?;
-        Ok(Answer { survey: Some(survey), assessments, ..answer(question, scene, hits, verdicts, text) })
-    }
-
-    async fn check_drafted(&self, question: &Question, claims: Vec<Claim>) -> Result<Vec<Verdict>, AnswerError> {
-        let drafter = Some(self.engine.drafter().clone());
-        self.check(claims, question.design, Some(question.id), drafter).await
+        Ok(Answer { survey: Some(survey), assessments, rounds, ..answer(question, scene, hits, verdicts, text) })
     }
 
     /// Claims that cite nothing but `hits`, whatever the drafter does. If all moments were read (`surveyed`), a claim
     /// that something is not there is dropped: one frame cannot show it.
-    async fn draft(&self, question: &Question, hits: &[Hit], surveyed: bool) -> Result<Vec<Claim>, AnswerError> {
+    pub(super) async fn draft(
+        &self,
+        question: &Question,
+        hits: &[Hit],
+        surveyed: bool,
+    ) -> Result<Vec<Claim>, AnswerError> {
         let max_claims = self.cfg.max_claims;
         let moments: Vec<Moment> = hits.iter().map(|hit| hit.moment.clone()).collect();
         let request = DraftRequest { question: question.text.clone(), moments: moments.clone(), max_claims };
@@ -170,6 +191,7 @@ fn answer(question: Question, scene: &Scene, moments: Vec<Hit>, verdicts: Vec<Ve
         asked: scene.asked(),
         survey: None,
         assessments: Vec::new(),
+        rounds: Vec::new(),
         question,
         moments,
         verdicts,

@@ -74,6 +74,7 @@ mod tests {
             id: VerdictId::generate(),
             question: None,
             claim: Claim { text: text.into(), citation },
+            repaired_from: None,
             timing: None,
             design: Design::CaptionNli,
             reason,

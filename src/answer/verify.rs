@@ -10,10 +10,11 @@ use super::evidence::{Look, Looks, unavailable};
 use super::flow::Parts;
 use super::hypothesis::strip_times;
 use super::nearby::neighbours;
+use super::stated::Stated;
 use super::weigh;
 use crate::domain::{
-    Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Timing, Trial,
-    Verdict, VerdictId,
+    Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Repaired, Sha256,
+    Timing, Trial, Verdict, VerdictId,
 };
 use crate::engine::{EngineError, Lane};
 use crate::seams::Pair;
@@ -22,6 +23,8 @@ use crate::telemetry::Stage;
 /// One claim on its way to a verdict.
 struct Case {
     claim: Claim,
+    read_from: Option<Sha256>,
+    repaired_from: Option<Repaired>,
     hypothesis: String,
     trials: Vec<Trial>,
     /// Frames still to try, nearest first; unknown until the cited frame was tried.
@@ -54,9 +57,22 @@ impl Parts {
         question: Option<QuestionId>,
         drafter: Option<Fingerprint>,
     ) -> Result<Vec<Verdict>, AnswerError> {
+        let stated = claims.into_iter().map(Stated::from).collect();
+        self.check_stated(stated, design, question, drafter, &mut Looks::new()).await
+    }
+
+    /// The same with what was looked at already, which grows.
+    pub(super) async fn check_stated(
+        &self,
+        claims: Vec<Stated>,
+        design: Design,
+        question: Option<QuestionId>,
+        drafter: Option<Fingerprint>,
+        looks: &mut Looks,
+    ) -> Result<Vec<Verdict>, AnswerError> {
         let mut cases: Vec<Case> = claims.into_iter().map(Case::new).collect();
         if design != Design::None {
-            self.try_frames(&mut cases, design).await?;
+            self.try_frames(&mut cases, design, looks).await?;
         }
         let Bench { captioner, judge, threshold } = self.bench(design);
         let models = ModelSet { drafter, captioner, judge };
@@ -72,16 +88,15 @@ impl Parts {
         Ok(verdicts)
     }
 
-    async fn try_frames(&self, cases: &mut [Case], design: Design) -> Result<(), AnswerError> {
+    async fn try_frames(&self, cases: &mut [Case], design: Design, looks: &mut Looks) -> Result<(), AnswerError> {
         let start = Instant::now();
-        let mut looks = Looks::new();
         let mut round: Vec<Attempt> = (0..cases.len()).map(|case| cases[case].cited(case)).collect();
         while !round.is_empty() {
             let places: Vec<Citation> = round.iter().map(|attempt| attempt.place.clone()).collect();
-            self.look(&places, &mut looks, design).await?;
+            self.look(&places, looks, design).await?;
             match design {
-                Design::CaptionNli => self.judge(cases, &round, &looks).await?,
-                _ => self.judge_otherwise(cases, &round, &looks, design).await?,
+                Design::CaptionNli => self.judge(cases, &round, looks).await?,
+                _ => self.judge_otherwise(cases, &round, looks, design).await?,
             }
             let mut next = Vec::new();
             for attempt in round {
@@ -121,6 +136,10 @@ impl Parts {
         let (mut hearings, mut pairs): (Vec<Hearing>, Vec<Pair>) = (Vec::new(), Vec::new());
         for Attempt { case, place, neighbour } in round {
             match looks.get(place) {
+                Some(Look::Seen(evidence, _)) if cases[*case].was_read_from(evidence) => {
+                    let trial = read_from(evidence, *neighbour);
+                    cases[*case].trials.push(trial);
+                }
                 Some(Look::Seen(evidence, _)) => {
                     let from = pairs.len();
                     pairs.extend(weigh::pairs(&evidence.caption, &cases[*case].hypothesis));
@@ -130,11 +149,12 @@ impl Parts {
                 other => cases[*case].trials.push(blind(other, *neighbour)),
             }
         }
-        let opinions = self.opinions(pairs.clone()).await?;
         let threshold = self.engine.threshold();
-        for hearing in hearings {
+        let ranges: Vec<Range<usize>> = hearings.iter().map(|hearing| hearing.pairs.clone()).collect();
+        for (hearing, opinions) in hearings.into_iter().zip(self.opinions_of(&pairs, ranges).await?) {
             let case = &mut cases[hearing.case];
-            let (trial, is_firm) = hearing.trial(&pairs, opinions.as_deref().map_err(String::as_str), threshold);
+            let pairs = &pairs[hearing.pairs.clone()];
+            let (trial, is_firm) = hearing.trial(pairs, opinions.as_deref().map_err(String::as_str), threshold);
             case.is_settled |= is_firm && case.trials.is_empty();
             case.trials.push(trial);
         }
@@ -152,6 +172,10 @@ impl Parts {
         let (mut heard, mut sights) = (Vec::new(), Vec::new());
         for Attempt { case, place, neighbour } in round {
             match looks.get(place) {
+                Some(Look::Seen(evidence, _)) if cases[*case].was_read_from(evidence) => {
+                    let trial = read_from(evidence, *neighbour);
+                    cases[*case].trials.push(trial);
+                }
                 Some(Look::Seen(evidence, picture)) => {
                     let evidence = Evidence { neighbour: *neighbour, ..evidence.clone() };
                     let (picture, hypothesis) = (picture.clone(), cases[*case].hypothesis.clone());
@@ -165,6 +189,27 @@ impl Parts {
             cases[case].trials.push(trial);
         }
         Ok(())
+    }
+
+    /// The opinions on each range of `pairs`. All go in one batch; if that fails each range goes alone, so that a pair
+    /// that the judge chokes on spoils nothing but its own claim.
+    async fn opinions_of(
+        &self,
+        pairs: &[Pair],
+        ranges: Vec<Range<usize>>,
+    ) -> Result<Vec<Result<Vec<Entailment>, String>>, AnswerError> {
+        let detail = match self.opinions(pairs.to_vec()).await? {
+            Ok(opinions) => return Ok(ranges.into_iter().map(|range| Ok(opinions[range].to_vec())).collect()),
+            Err(detail) => detail,
+        };
+        if ranges.len() < 2 {
+            return Ok(ranges.iter().map(|_| Err(detail.clone())).collect());
+        }
+        let mut each = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            each.push(self.opinions(pairs[range].to_vec()).await?);
+        }
+        Ok(each)
     }
 
     /// One opinion a pair, or why the judge is not available.
@@ -183,11 +228,18 @@ impl Parts {
 }
 
 impl Case {
-    fn new(claim: Claim) -> Self {
+    fn new(stated: Stated) -> Self {
+        let Stated { claim, read_from, repaired_from } = stated;
         let stripped = strip_times(&claim.text);
         // A claim that is nothing but a time still has to be judged as what it says.
         let hypothesis = if stripped.is_empty() { claim.text.clone() } else { stripped };
-        Self { claim, hypothesis, trials: Vec::new(), rest: None, is_settled: false }
+        let (trials, rest, is_settled) = (Vec::new(), None, false);
+        Self { claim, read_from, repaired_from, hypothesis, trials, rest, is_settled }
+    }
+
+    /// Whether the claim was drafted from this very picture, which then proves nothing about it.
+    fn was_read_from(&self, evidence: &Evidence) -> bool {
+        self.read_from.as_ref() == Some(&evidence.sha256)
     }
 
     fn cited(&self, case: usize) -> Attempt {
@@ -203,28 +255,28 @@ impl Case {
         timing: Option<Timing>,
     ) -> Verdict {
         let (reason, decided_by) = weigh::claim(&self.trials);
-        let Self { claim, trials, .. } = self;
+        let Self { claim, repaired_from, trials, .. } = self;
         let id = VerdictId::generate();
-        Verdict { id, question, claim, timing, design, reason, decided_by, trials, threshold, models }
+        Verdict { id, question, claim, repaired_from, timing, design, reason, decided_by, trials, threshold, models }
     }
 }
 
 impl Hearing {
-    /// What the frame decides, and whether no neighbour can change that.
+    /// What the frame decides, and whether no neighbour can change that. Its own pairs, one opinion each.
     fn trial(self, pairs: &[Pair], opinions: Result<&[Entailment], &str>, threshold: f32) -> (Trial, bool) {
-        let Self { evidence, pairs: range, .. } = self;
+        let Self { evidence, .. } = self;
         let opinions = match opinions {
-            Ok(opinions) => &opinions[range.clone()],
+            Ok(opinions) => opinions,
             Err(detail) => return (unjudged(Reason::ModelUnavailable, detail, evidence), false),
         };
-        let weighed = weigh::frame(&evidence.caption, &pairs[range.clone()], opinions, threshold);
+        let weighed = weigh::frame(&evidence.caption, pairs, opinions, threshold);
         let trial = match weighed.sentence {
             Some(sentence) => Trial {
                 reason: weighed.reason,
                 detail: weighed.detail,
                 evidence: Some(evidence),
                 entailment: Some(opinions[sentence]),
-                premise: Some(pairs[range.start + sentence].premise.clone()),
+                premise: Some(pairs[sentence].premise.clone()),
             },
             None => unjudged(weighed.reason, "the captioner had nothing to say", evidence),
         };
@@ -239,6 +291,11 @@ fn blind(look: Option<&Look>, neighbour: i8) -> Trial {
     };
     let evidence = evidence.clone().map(|evidence| Evidence { neighbour, ..evidence });
     Trial { reason: *reason, detail: detail.clone(), evidence, entailment: None, premise: None }
+}
+
+fn read_from(evidence: &Evidence, neighbour: i8) -> Trial {
+    let evidence = Evidence { neighbour, ..evidence.clone() };
+    unjudged(Reason::Neutral, "it is the picture that the claim was drafted from", evidence)
 }
 
 fn unjudged(reason: Reason, detail: &str, evidence: Evidence) -> Trial {

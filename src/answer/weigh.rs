@@ -10,11 +10,16 @@
 //!   van.". There the judge is surest of the contradiction, so from `VETO` on it prevails. Measured on captions of two
 //!   real clips (2026-11-30): of 35 wrong totals, 27 were entailed by a part, and all 27 were contradicted by another
 //!   sentence with at least 0.97; of 215 true claims, none was with 0.95, one with 0.9.
+//! - *Only a sentence about the same thing outweighs* (2026-11). "The van or truck is on the right." is read as a near
+//!   certain contradiction of "A car is on the right." beside "The car is on the right.". The measured vetoes above were
+//!   all by sentences that name the claim's subject.
 //! - *Both thresholds, and the top class.* A relation counts only if its probability reaches the judge's fitted
 //!   threshold and exceeds the two others. NaN counts as nothing.
 //! - *What is stated must be said.* A sentence that lacks a number, colour, side, relation or denial of the claim cannot
 //!   ground it ([`said`]); a caption that counts what the claim counts, and counts something else, rules it out for the
 //!   neighbours too ([`counts`]). Both only ever refuse.
+//! - *Silence says nothing* (2026-11). "Nothing is clear enough to be named." tells of the captioner, not of the place:
+//!   it grounds no claim but the one that says the same, and it contradicts none.
 //! - *Across frames.* The first frame that entails grounds the claim. If none does, the cited frame speaks: its reason
 //!   is the verdict's reason even when a neighbour says more, because the claim is about the cited frame. A
 //!   claim that cites a time without a frame, in a gap or past the end, stays `no_frame`: there is nothing that a
@@ -22,7 +27,7 @@
 
 use super::counts::{self, Count};
 use super::said;
-use crate::domain::{Caption, Entailment, Reason, Trial};
+use crate::domain::{Caption, Entailment, Reason, Trial, is_silent, says_the_same};
 use crate::seams::Pair;
 
 /// More sentences than this are not judged: a caption that long is a model running on.
@@ -33,10 +38,17 @@ const VETO: f32 = 0.95;
 
 /// One pair for each sentence of the caption, and for each that follows from one by counting.
 pub fn pairs(caption: &Caption, hypothesis: &str) -> Vec<Pair> {
-    let said = caption.sentences().map(str::to_owned);
-    let spelt_out = caption.sentences().flat_map(counts::spelt_out);
+    let mut premises: Vec<String> = caption.sentences().map(str::to_owned).collect();
+    premises.extend(caption.sentences().flat_map(counts::spelt_out));
+    let denied = caption.sentences().flat_map(|sentence| counts::denied(sentence, hypothesis));
+    let restated = counts::restated(caption.sentences(), hypothesis);
+    for made in denied.chain(restated) {
+        if !premises.contains(&made) {
+            premises.push(made);
+        }
+    }
     let pair = |premise: String| Pair { premise, hypothesis: hypothesis.to_owned() };
-    said.chain(spelt_out).take(MAX_SENTENCES).map(pair).collect()
+    premises.into_iter().take(MAX_SENTENCES).map(pair).collect()
 }
 
 /// What one frame says.
@@ -68,13 +80,23 @@ pub fn frame(caption: &Caption, pairs: &[Pair], opinions: &[Entailment], thresho
     let may_entail = |i: usize| {
         let premise = &pairs[i].premise;
         missing(i).is_none()
+            && (!is_silent(premise) || says_the_same(premise, claim))
             && !counts::is_in_parts(premise, claim)
             && thing.as_ref().is_none_or(|thing| said::names(premise, thing))
     };
     let entailing = strongest(opinions, |i, odds| entails(odds, threshold) && may_entail(i), entailment);
-    let contradicting = strongest(opinions, |i, odds| i < said && contradicts(odds, threshold), contradiction);
+    let contradicting = strongest(
+        opinions,
+        |i, odds| i < said && !is_silent(&pairs[i].premise) && contradicts(odds, threshold),
+        contradiction,
+    );
     let is_counted = matches!(counted, Some((Count::Holds, _)));
-    let vetoed = !is_counted && contradicting.is_some_and(|i| opinions[i].contradiction >= VETO);
+    let subject = said::subject(claim);
+    let is_about_it = |i: usize| {
+        !is_silent(&pairs[i].premise) && subject.as_ref().is_none_or(|subject| said::names(&pairs[i].premise, subject))
+    };
+    let vetoes = |(i, odds): (usize, &Entailment)| i < said && odds.contradiction >= VETO && is_about_it(i);
+    let vetoed = !is_counted && opinions.iter().enumerate().any(vetoes);
     let judged = |reason, sentence| Weighed { reason, sentence, detail: String::new(), is_firm: false };
     match (entailing, contradicting) {
         (Some(i), _) if !vetoed => judged(Reason::Entailed, Some(i)),
@@ -213,6 +235,23 @@ mod tests {
             let weighed = frame(&street, &pairs, &opinions, 0.6);
             assert_eq!((weighed.reason, &*weighed.detail, weighed.is_firm), (reason, detail, is_firm), "{claim}");
         }
+    }
+
+    #[test]
+    fn silence_grounds_only_itself_and_contradicts_nothing() {
+        let silent = Caption::new("Nothing is clear enough to be named.");
+        let (sure, never) = (opinion(0.99, 0.005, 0.005), opinion(0.005, 0.005, 0.99));
+        for (claim, said, reason) in [
+            ("Nothing is clear enough to be named.", sure, Reason::Entailed),
+            ("There is nothing.", sure, Reason::Neutral),
+            ("There are no people.", sure, Reason::Neutral),
+            ("There are people.", never, Reason::Neutral),
+        ] {
+            let pairs = pairs(&silent, claim);
+            assert_eq!(frame(&silent, &pairs, &[said], 0.6).reason, reason, "{claim}");
+        }
+        let dark = Caption::new("The picture is dark.");
+        assert_eq!(frame(&dark, &pairs(&dark, "It is dark."), &[sure], 0.6).reason, Reason::Entailed, "the control");
     }
 
     #[test]

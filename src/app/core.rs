@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::streams::{self, Prepared};
 use crate::answer::{self, Answerer, Streams};
 use crate::config::Config;
-use crate::domain::{Event, Picture, StreamId};
+use crate::domain::{Event, Picture, StreamId, WallTime};
 use crate::engine::{self, Engine, EngineThread};
 use crate::index::{self, Index};
 use crate::models;
@@ -72,6 +72,18 @@ impl Core {
         let narrate = narrate::Metrics::register(registry)?;
         let (board, reconnect) = (Board::new(), Waits::new(config.reconnect));
         Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events, video }, thread))
+    }
+
+    /// The epochs from which the stream times of a stream's recordings count.
+    pub fn epochs(&self, stream: &StreamId) -> Vec<WallTime> {
+        self.video.epochs(stream)
+    }
+
+    /// Takes the evidence of a configured stream from the recordings that count from `epoch`, whatever the memory says.
+    pub fn recall_from(&self, stream: &StreamId, epoch: WallTime) {
+        if let Some(prepared) = self.configured.get(stream) {
+            self.known.set(stream.clone(), prepared.clone().since(epoch).entry(stream, &self.video));
+        }
     }
 
     /// Begins to watch every configured stream until `stop`.

@@ -81,6 +81,11 @@ impl Prepared {
         Self { kind, sample_every, zone, settings: None, source: Err(obstacle) }
     }
 
+    /// The same stream, its times counted from another epoch.
+    pub(super) fn since(self, epoch: WallTime) -> Self {
+        Self { source: self.source.map(|source| Source { epoch, ..source }), ..self }
+    }
+
     /// What the answering flow knows of the stream.
     pub(super) fn entry(&self, stream: &StreamId, video: &Video) -> StreamEntry {
         let evidence: Arc<dyn EvidenceSource> = match &self.source {

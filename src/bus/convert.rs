@@ -32,6 +32,7 @@ impl Context<'_> {
             moments: answer.moments.iter().map(hit).collect(),
             claims: answer.verdicts.iter().map(|verdict| self.verdict(verdict)).collect(),
             assessments: answer.assessments.iter().map(assessment).collect(),
+            rounds: answer.rounds.iter().map(round).collect(),
         }
     }
 
@@ -43,6 +44,7 @@ impl Context<'_> {
             question_id: verdict.question,
             stream: verdict.claim.citation.stream.clone(),
             claim: verdict.claim.text.clone(),
+            repaired_from: verdict.repaired_from.as_ref().map(repaired_from),
             timestamp: verdict.claim.citation.at,
             clock: verdict.timing.map(|timing| timing.clock),
             precision_s: verdict.timing.map(|timing| timing.precision.as_secs_f64()),
@@ -123,12 +125,34 @@ fn time(asked: &domain::Asked) -> wire::TimeAsked {
     }
 }
 
+fn place(place: &domain::Citation) -> wire::Place {
+    wire::Place { stream: place.stream.clone(), timestamp: place.at }
+}
+
+fn repaired_from(repaired: &domain::Repaired) -> wire::RepairedFrom {
+    let domain::Repaired { verdict, claim, read_at } = repaired;
+    wire::RepairedFrom { verdict_id: *verdict, claim: claim.clone(), read_at: place(read_at) }
+}
+
+fn round(round: &domain::Round) -> wire::Round {
+    wire::Round {
+        why: round.why,
+        how: round.how,
+        windows: round.windows.iter().map(stretch).collect(),
+        looked_at: round.looked_at.iter().map(place).collect(),
+        added: round.added.clone(),
+        grounded: round.grounded as u64,
+        captioned: round.captioned as u64,
+        seconds: round.took.as_secs_f64(),
+        trouble: round.trouble.clone(),
+    }
+}
+
+fn stretch(stretch: &domain::Stretch) -> wire::Stretch {
+    wire::Stretch { stream: stretch.stream.clone(), from: stretch.from, to: stretch.to }
+}
+
 fn survey(survey: &domain::Survey) -> wire::Survey {
-    let stretch = |stretch: &domain::Stretch| wire::Stretch {
-        stream: stretch.stream.clone(),
-        from: stretch.from,
-        to: stretch.to,
-    };
     let coverage = &survey.coverage;
     wire::Survey {
         subject: survey.subject.clone(),

@@ -1,5 +1,7 @@
 //! From an admitted request to the message that answers it: the one place where the bus meets the answering flow.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc;
 
 use crate::answer::{self, Answerer};
@@ -37,9 +39,10 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) async fn work(&self, request: Request) -> Result<Reply, Refusal> {
+    /// Works on a request for somebody who waits for `limit`.
+    pub(super) async fn work(&self, request: Request, limit: Duration) -> Result<Reply, Refusal> {
         match request {
-            Request::Ask(stream, request) => self.ask(stream, request).await,
+            Request::Ask(stream, request) => self.ask(stream, request, limit).await,
             Request::Verify(stream, request) => self.verify(stream, request).await,
             Request::Search(stream, request) => self.search(stream, request).await,
             Request::Frame(stream, request) => self.frame(stream, request).await,
@@ -48,7 +51,12 @@ impl Desk {
         }
     }
 
-    async fn ask(&self, stream: Option<StreamId>, request: wire::AskRequest) -> Result<Reply, Refusal> {
+    async fn ask(
+        &self,
+        stream: Option<StreamId>,
+        request: wire::AskRequest,
+        limit: Duration,
+    ) -> Result<Reply, Refusal> {
         let stream = match (stream, request.stream) {
             (Some(subject), Some(body)) if subject != body => {
                 let message = format!("stream: {body} differs from {subject} in the subject");
@@ -64,7 +72,7 @@ impl Desk {
             design: request.design.unwrap_or(defaults.design),
             k: request.k.map_or(defaults.k, |k| k as usize),
         };
-        let answer = self.answerer.answer(question).await?;
+        let answer = self.answerer.answer_within(question, limit).await?;
         Reply::json(&self.context().answer(&answer))
     }
 

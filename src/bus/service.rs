@@ -215,7 +215,7 @@ impl Door {
 
     async fn finish(&self, job: Job) -> Result<Reply, Refusal> {
         let Job { request, deadline, permit } = job;
-        let outcome = timeout(deadline, self.desk.work(request)).await;
+        let outcome = timeout(deadline, self.desk.work(request, deadline)).await;
         // Free before the reply leaves: who asks one question after another must never find its own one in the way.
         drop(permit);
         outcome.unwrap_or_else(|_| {

@@ -1,10 +1,12 @@
 //! `groundedvqa verify --replay`: stored verdicts checked again, without a bus.
 //!
 //! The same check as the daemon's, over the same source: the frames are extracted and captioned afresh, the caption is
-//! judged again, and what differs is told. The memory is a temporary one that knows the frames that were looked at, so
+//! judged again, and what differs is told. Of a live stream the frames come from what was recorded of it; the memory that
+//! its times count from is told by the verdict's own times. The memory is a temporary one that knows the frames that were looked at, so
 //! that the same neighbours are tried.
 
 mod compare;
+mod epoch;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +24,7 @@ use crate::app::{Core, EVENT_QUEUE};
 use crate::bus;
 use crate::bus::wire::Verdict;
 use crate::config::{self, Config};
-use crate::domain::{Caption, Citation, Claim, Design, NewMoment, StreamId, StreamTime};
+use crate::domain::{Caption, Citation, Claim, Design, NewMoment, StreamId, StreamKind, StreamTime};
 use crate::engine::Lane;
 use crate::telemetry::Pulse;
 
@@ -175,6 +177,11 @@ async fn replay(config: Config, stream: &StreamId, verdicts: &[Verdict]) -> anyh
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
     let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
     let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
+    if core.index.record(stream).await?.is_some_and(|record| record.kind == StreamKind::Live)
+        && let Some(epoch) = epoch::of(&core.epochs(stream), verdicts)
+    {
+        core.recall_from(stream, epoch);
+    }
     remember(&core, stream, verdicts).await?;
     let mut replayed = Vec::new();
     for verdict in verdicts {

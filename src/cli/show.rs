@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::page::rounds;
 use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Survey, TimeAsked, Trial, Verdict, Window};
 use crate::domain::Label;
 
@@ -14,6 +15,9 @@ pub fn answer(reply: &AnswerReply) -> String {
     out.push_str(&verdicts(&reply.claims));
     if reply.claims.is_empty() {
         out.push_str("  no claims\n");
+    }
+    for round in &reply.rounds {
+        let _ = writeln!(out, "  looked again, {}", rounds::sentence(round));
     }
     let _ = writeln!(out, "\ndesign {}", reply.design.as_str());
     out.push_str(&time(&reply.time));
@@ -38,6 +42,13 @@ pub fn verdicts(verdicts: &[Verdict]) -> String {
             verdict.verdict.as_str(),
             verdict.reason.as_str()
         );
+        if let Some(from) = &verdict.repaired_from {
+            let _ = writeln!(
+                out,
+                "    drafted again from what was seen at {}, instead of: {}",
+                from.read_at.timestamp, from.claim
+            );
+        }
         for trial in &verdict.trials {
             out.push_str(&trial_line(trial, verdict.threshold));
         }

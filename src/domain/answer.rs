@@ -1,6 +1,6 @@
 //! What comes back for a question.
 
-use super::{Asked, Assessment, Hit, Question, StreamId, Survey, Verdict, Window};
+use super::{Asked, Assessment, Hit, Question, Round, StreamId, Survey, Verdict, Window};
 
 /// An answer: the moments it rests on, and a verdict for every claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Answer {
     pub verdicts: Vec<Verdict>,
     /// What each claim does for the answer, in the order of the verdicts.
     pub assessments: Vec<Assessment>,
+    /// What was done when the first claims did not suffice, in order; empty if they did.
+    pub rounds: Vec<Round>,
     /// What all moments of the window say, for questions about presence, absence, number of times, duration.
     pub survey: Option<Survey>,
     /// One plain paragraph: the grounded claims, or that nothing could be grounded.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Design, Evidence, QuestionId, Timing, VerdictId};
+use super::{Claim, Design, Evidence, QuestionId, Repaired, Timing, VerdictId};
 
 /// Whether a claim may be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -156,6 +156,8 @@ pub struct Verdict {
     pub question: Option<QuestionId>,
     /// What was claimed.
     pub claim: Claim,
+    /// What it was made from, if it stands for a claim that could not be verified.
+    pub repaired_from: Option<Repaired>,
     /// How exact the cited time is; unknown if nothing was ever seen there.
     pub timing: Option<Timing>,
     /// How it was checked.

@@ -11,6 +11,7 @@
 //! - [`retrieval`]: whether the moments that are taken for questions lie where the answers are.
 //! - [`table`]: the same as Markdown; [`plot`]: as a picture.
 
+pub mod looks;
 pub mod plot;
 pub mod record;
 pub mod relevance;

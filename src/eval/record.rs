@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::stats::quantile;
+use super::looks::Looked;
+use super::stats::{Share, quantile};
 use super::suite::{Item, Truth};
 use super::tally::{Judged, Summary, is_flagged, score};
 use crate::domain::{Design, Entailment, ModelSet, Reason, StreamId, StreamTime, Trial, Verdict};
@@ -37,6 +38,10 @@ pub struct Answered {
     pub text: String,
     /// The retrieved moments, best first.
     pub moments: Vec<StreamTime>,
+    /// The window of stream time that was searched, in seconds.
+    pub window: [f64; 2],
+    /// Whether that is the labelled one; absent without a label.
+    pub right_window: Option<bool>,
     /// How long retrieving and drafting took.
     #[serde(skip)]
     pub took: Duration,
@@ -53,6 +58,8 @@ pub struct Run {
     pub models: Option<ModelSet>,
     /// Questions, in order.
     pub questions: Vec<Answered>,
+    /// The same questions, asked as a client would.
+    pub looked: Vec<Looked>,
     /// All claims: those of questions first.
     pub items: Vec<Item>,
     /// Designs in the order they were run.
@@ -164,6 +171,19 @@ impl Run {
         of_design.map(|finding| &finding.verdict.models)
     }
 
+    /// By kind of question, and of all: how many of the labelled windows were found.
+    pub fn windows(&self) -> BTreeMap<&str, Share> {
+        let mut windows: BTreeMap<&str, Share> = BTreeMap::new();
+        for question in &self.questions {
+            let Some(right) = question.right_window else { continue };
+            for kind in ["all", &question.kind] {
+                let share = windows.entry(kind).or_default();
+                *share = share.with(right);
+            }
+        }
+        windows
+    }
+
     /// By step: drafting, and checking one claim by each design.
     pub fn latency(&self) -> BTreeMap<&'static str, Latency> {
         let drafting: Vec<Duration> = self.questions.iter().map(|question| question.took).collect();
@@ -189,7 +209,9 @@ impl Run {
             about: &self.about,
             models: self.models.as_ref(),
             figures: figures.collect(),
+            windows: self.windows(),
             questions: &self.questions,
+            looked: &self.looked,
             claims: claims.collect(),
         };
         serde_json::to_string_pretty(&written)
@@ -202,7 +224,9 @@ struct Written<'a> {
     about: &'a str,
     models: Option<&'a ModelSet>,
     figures: Vec<WrittenDesign<'a>>,
+    windows: BTreeMap<&'a str, Share>,
     questions: &'a [Answered],
+    looked: &'a [Looked],
     claims: Vec<WrittenItem<'a>>,
 }
 

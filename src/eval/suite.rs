@@ -13,6 +13,7 @@
 //! kind = "factual"                # any word; tables are by kind
 //! stream = "vtest"
 //! text = "What vehicles can be seen?"
+//! window = [0.0, 79.5]            # optional: where the answer may lie; see `Asked::is_right`
 //!
 //! [[question.claim]]              # label of a claim that is drafted; `written = true` adds one that is not
 //! at = 20.0
@@ -35,7 +36,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Span;
-use crate::domain::{Citation, Claim, StreamId, StreamTime};
+use crate::domain::{Citation, Claim, StreamId, StreamTime, Window};
 
 /// What a person says about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -109,6 +110,9 @@ pub struct Asked {
     pub stream: StreamId,
     /// The question.
     pub text: String,
+    /// The seconds within which the answer must lie, as a person reads the question.
+    #[serde(default)]
+    pub window: Option<[StreamTime; 2]>,
     /// Labels of its claims.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Label>,
@@ -217,6 +221,16 @@ impl Known {
 }
 
 impl Asked {
+    /// Whether the window that was searched is the one that a person would search: it lies within the labelled one and
+    /// is at least a third of it. `last`: the last second that was watched. `None` without a label.
+    pub fn is_right(&self, searched: Window, last: StreamTime) -> Option<bool> {
+        let [from, to] = self.window?;
+        let end = searched.to().min(last);
+        let length = |from: StreamTime, to: StreamTime| to.saturating_since(from).as_secs_f64();
+        let is_within = from <= searched.from() && end <= to && searched.from() <= end;
+        Some(is_within && length(searched.from(), end) * 3.0 >= length(from, to.min(last)))
+    }
+
     /// The drafted claims with their labels, then the written ones. `index`: of the question in its suite.
     pub fn items(&self, index: usize, drafted: Vec<Claim>) -> Vec<Item> {
         let item = |claim, truth, drafted| Item {
@@ -295,6 +309,27 @@ mod tests {
         assert_eq!(read, due);
         let known = suite.claims[0].item();
         assert_eq!((known.truth, known.beyond, known.claim.citation.at.seconds()), (Some(Truth::False), true, 5.0));
+    }
+
+    #[test]
+    fn the_right_window_is_within_the_labelled_one_and_not_a_sliver_of_it() {
+        let t = |seconds: f64| StreamTime::from_seconds(seconds).expect("a time");
+        let suite = SUITE.replace("text = \"What is there?\"", "text = \"What is there?\"\nwindow = [50.0, 60.0]");
+        let asked = &Suite::parse(&suite).expect("a suite").questions[0];
+        let window = |from, to| Window::new(t(from), t(to)).expect("ordered");
+        for (searched, due) in [
+            (window(50.0, 60.0), true),
+            (window(52.0, 56.0), true),
+            (window(52.0, 54.0), false),
+            (window(48.0, 58.0), false),
+            (window(55.0, 61.0), false),
+            (Window::ALL, false),
+        ] {
+            assert_eq!(asked.is_right(searched, t(79.0)), Some(due), "{searched:?}");
+        }
+        let open = Window::new(t(52.0), StreamTime::MAX).expect("ordered");
+        assert_eq!(asked.is_right(open, t(58.0)), Some(true), "what was not watched does not count");
+        assert_eq!(Suite::parse(SUITE).expect("a suite").questions[0].is_right(Window::ALL, t(79.0)), None);
     }
 
     #[test]

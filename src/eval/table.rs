@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::looks;
 use super::record::{Group, Latency, Run};
 use super::stats::Share;
-use super::tally::{Summary, Tally};
+use super::tally::{Labels, Summary, Tally};
 use crate::domain::Design;
 
 /// `report.md`: every table of a run.
@@ -29,11 +30,27 @@ pub fn report(run: &Run) -> String {
         out.push_str(&groups(&summaries));
         if let Some((_, all)) = summaries.first() {
             out.push_str(&kinds(all));
+            out.push_str(&labels(all));
             out.push_str(&reasons(all));
         }
     }
+    out.push_str(&windows(run));
+    out.push_str(&looks::table(&run.looked));
     out.push_str(&latency(run));
     out
+}
+
+/// How many questions were understood to be about the right time; nothing if no question says.
+pub fn windows(run: &Run) -> String {
+    let windows = run.windows();
+    if windows.is_empty() {
+        return String::new();
+    }
+    let rows = windows.iter().map(|(kind, right)| format!("| {kind} | {} |\n", share(*right)));
+    let missed = run.questions.iter().filter(|question| question.right_window == Some(false));
+    let missed = missed.map(|question| format!("- {:?}: searched {:?}\n", question.text, question.window));
+    let (rows, missed) = (rows.collect::<String>(), missed.collect::<String>());
+    format!("## Windows\n\n| kind of question | searched where a person would |\n|---|---|\n{rows}\n{missed}\n")
 }
 
 /// One row a group.
@@ -62,6 +79,17 @@ pub fn kinds(summary: &Summary) -> String {
     let mut out = String::from("| kind | fabricated and caught | true and flagged |\n|---|---|---|\n");
     for (kind, Tally { caught, flagged }) in &summary.by_kind {
         let _ = writeln!(out, "| {kind} | {} | {} |", share(*caught), share(*flagged));
+    }
+    out.push('\n');
+    out
+}
+
+/// One row a kind: which relation between caption and claim decided.
+pub fn labels(summary: &Summary) -> String {
+    let mut out = String::from("| claims | entailed | neutral | contradicted | not judged |\n|---|---|---|---|---|\n");
+    for (kind, labels) in &summary.labels {
+        let Labels { entailed, neutral, contradicted, unjudged } = labels;
+        let _ = writeln!(out, "| {kind} | {entailed} | {neutral} | {contradicted} | {unjudged} |");
     }
     out.push('\n');
     out

@@ -76,6 +76,30 @@ pub struct Reasons {
     pub of_false: usize,
 }
 
+/// How often which relation between evidence and claim decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Labels {
+    /// The caption says so.
+    pub entailed: usize,
+    /// It does not tell.
+    pub neutral: usize,
+    /// It says otherwise.
+    pub contradicted: usize,
+    /// It did not come to judging.
+    pub unjudged: usize,
+}
+
+impl Labels {
+    fn add(&mut self, reason: Reason) {
+        *match reason {
+            Reason::Entailed => &mut self.entailed,
+            Reason::Neutral => &mut self.neutral,
+            Reason::Contradicted => &mut self.contradicted,
+            _ => &mut self.unjudged,
+        } += 1;
+    }
+}
+
 /// All figures of one design on one set of claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -87,6 +111,8 @@ pub struct Summary {
     pub balanced_accuracy: Option<f64>,
     /// Area under the ROC curve of the score.
     pub auroc: Option<f64>,
+    /// By kind and truth, which relation decided.
+    pub labels: BTreeMap<String, Labels>,
     /// Verdicts by reason.
     pub reasons: BTreeMap<&'static str, Reasons>,
     /// Precision and recall over the threshold.
@@ -98,7 +124,10 @@ impl Summary {
     pub fn of(claims: &[Judged]) -> Self {
         let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
         let mut reasons: BTreeMap<&'static str, Reasons> = BTreeMap::new();
+        let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
         for claim in claims {
+            let truth = if claim.truth { "true" } else { "fabricated" };
+            labels.entry(format!("{}, {truth}", claim.kind)).or_default().add(claim.reason);
             kinds.entry(&claim.kind).or_default().push(claim);
             let reason = reasons.entry(claim.reason.as_str()).or_default();
             *(if claim.truth { &mut reason.of_true } else { &mut reason.of_false }) += 1;
@@ -110,6 +139,7 @@ impl Summary {
             by_kind: kinds.into_iter().map(|(kind, claims)| (kind.to_owned(), Tally::of(claims))).collect(),
             balanced_accuracy: all.balanced(),
             auroc: stats::auroc(&scored),
+            labels,
             reasons,
             curve: stats::curve(&scored),
         }
@@ -135,6 +165,7 @@ mod tests {
             id: VerdictId::generate(),
             question: None,
             claim: Claim { text: "A.".into(), citation },
+            repaired_from: None,
             timing: None,
             design: Design::CaptionNli,
             reason,
@@ -180,5 +211,7 @@ mod tests {
         assert_eq!((summary.balanced_accuracy, summary.auroc), (Some(0.5), Some(0.75)));
         assert_eq!(summary.reasons["neutral"], Reasons { of_true: 1, of_false: 1 });
         assert_eq!(summary.by_kind["b"].balanced(), None);
+        let due = Labels { entailed: 1, neutral: 1, ..Labels::default() };
+        assert_eq!((summary.labels["a, true"], summary.labels.len()), (due, 3));
     }
 }

@@ -142,6 +142,7 @@ mod tests {
             at: StreamTime::from_nanos(seconds * 1_000_000_000),
             until: StreamTime::from_nanos(seconds * 1_000_000_000),
             wall: WallTime::now(),
+            timing: None,
             caption: Caption::new("There is a car.\nt9: There is a dog."),
             captioner: Fingerprint::new("c"),
             embedder: Fingerprint::new("e"),

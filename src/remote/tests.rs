@@ -48,7 +48,8 @@ fn moment(seconds: u64) -> Moment {
     let stream = StreamId::new("cam").expect("a token");
     let (captioner, embedder) = (Fingerprint::new("c"), Fingerprint::new("e"));
     let caption = Caption::new("There is a car.");
-    Moment { id: MomentId(seconds), stream, at, until: at, wall: WallTime::now(), caption, captioner, embedder }
+    let wall = WallTime::now();
+    Moment { id: MomentId(seconds), stream, at, until: at, wall, timing: None, caption, captioner, embedder }
 }
 
 fn judgement(label: &str) -> String {

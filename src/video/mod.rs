@@ -125,6 +125,12 @@ impl Video {
         }
     }
 
+    /// The epochs from which the stream times of a stream's recordings count, the earliest first: one for each memory
+    /// that it was recorded with.
+    pub fn epochs(&self, stream: &StreamId) -> Vec<WallTime> {
+        self.archive.as_ref().map(|archive| archive.epochs(stream)).unwrap_or_default()
+    }
+
     /// The past of a stream that is in no configuration any more, as far as it can be found: the file of that `identity`
     /// if it is still there, unchanged, or what was recorded. `None` if nothing says where it was. `beginning` is the
     /// time of day at stream time zero.

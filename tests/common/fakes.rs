@@ -76,6 +76,8 @@ pub struct FakeCaptioner {
     pub saw: Log<Picture>,
     /// Fails with this text while it is set.
     pub fails: Fault,
+    /// Fails for every batch that holds this tag.
+    pub chokes_on: Arc<Mutex<Option<u8>>>,
     pub fingerprint: Fingerprint,
 }
 
@@ -92,6 +94,10 @@ fn check(fault: &Fault, model: &str) -> Result<(), ModelError> {
 impl Captioner for FakeCaptioner {
     fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError> {
         check(&self.fails, "captioner")?;
+        let tag = *self.chokes_on.lock().unwrap_or_else(PoisonError::into_inner);
+        if pictures.iter().any(|picture| Some(picture.rgb()[0]) == tag) {
+            return Err(ModelError::Input { model: "captioner".to_owned(), reason: "it chokes".to_owned() });
+        }
         self.saw.add(pictures.iter().cloned());
         let says = |picture: &Picture| Caption::new(self.says.get(&picture.rgb()[0]).map_or("", String::as_str));
         Ok(pictures.iter().map(says).collect())
@@ -131,6 +137,8 @@ impl Embedder for FakeEmbedder {
 /// Drafts what the script says, whatever was retrieved.
 pub struct FakeDrafter {
     pub script: Arc<Mutex<Vec<Claim>>>,
+    /// What it says after that, one draft each.
+    pub then: Arc<Mutex<Vec<Vec<Claim>>>>,
     pub asked: Log<DraftRequest>,
     pub fingerprint: Fingerprint,
 }
@@ -138,7 +146,13 @@ pub struct FakeDrafter {
 impl Drafter for FakeDrafter {
     fn draft(&mut self, request: &DraftRequest) -> Result<Vec<Claim>, ModelError> {
         self.asked.add([request.clone()]);
-        Ok(self.script.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut then = self.then.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = script.clone();
+        if !then.is_empty() {
+            *script = then.remove(0);
+        }
+        Ok(said)
     }
 
     fn fingerprint(&self) -> &Fingerprint {
@@ -152,12 +166,18 @@ pub struct FakeJudge {
     pub contradicts: Vec<(String, String)>,
     pub judged: Log<Pair>,
     pub fails: Fault,
+    /// Fails for every batch that holds this hypothesis.
+    pub chokes_on: Fault,
     pub fingerprint: Fingerprint,
 }
 
 impl Judge for FakeJudge {
     fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError> {
         check(&self.fails, "judge")?;
+        let hypothesis = self.chokes_on.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if pairs.iter().any(|pair| Some(&pair.hypothesis) == hypothesis.as_ref()) {
+            return Err(ModelError::Input { model: "judge".to_owned(), reason: "it chokes".to_owned() });
+        }
         self.judged.add(pairs.iter().cloned());
         let opinion = |pair: &Pair| {
             let Pair { premise, hypothesis } = pair;
@@ -239,12 +259,16 @@ pub struct Strings {
     pub drafted: Log<DraftRequest>,
     /// Pairs the judge was given.
     pub judged: Log<Pair>,
-    /// What the drafter will say.
+    /// What the drafter will say, and after that.
     pub script: Arc<Mutex<Vec<Claim>>>,
+    pub then: Arc<Mutex<Vec<Vec<Claim>>>>,
     /// Makes the captioner fail.
     pub captioner_fails: Fault,
     /// Makes the judge fail.
     pub judge_fails: Fault,
+    /// Makes them fail for one input.
+    pub captioner_chokes_on: Arc<Mutex<Option<u8>>>,
+    pub judge_chokes_on: Fault,
 }
 
 /// One of each fake model: `says` is what the captioner says of each tag, `contradicts` what the judge holds for
@@ -259,11 +283,13 @@ pub fn models(says: &[(u8, &str)], contradicts: &[(&str, &str)]) -> (Models, Str
             says: says.iter().map(|(tag, text)| (*tag, (*text).to_owned())).collect(),
             saw: strings.captioned.clone(),
             fails: strings.captioner_fails.clone(),
+            chokes_on: strings.captioner_chokes_on.clone(),
             fingerprint: fingerprint("captioner"),
         }),
         embedder: Box::new(FakeEmbedder { fingerprint: fingerprint("embedder") }),
         drafter: Box::new(FakeDrafter {
             script: strings.script.clone(),
+            then: strings.then.clone(),
             asked: strings.drafted.clone(),
             fingerprint: fingerprint("drafter"),
         }),
@@ -271,6 +297,7 @@ pub fn models(says: &[(u8, &str)], contradicts: &[(&str, &str)]) -> (Models, Str
             contradicts: contradicts.iter().map(|(p, h)| ((*p).to_owned(), (*h).to_owned())).collect(),
             judged: strings.judged.clone(),
             fails: strings.judge_fails.clone(),
+            chokes_on: strings.judge_chokes_on.clone(),
             fingerprint: fingerprint("judge"),
         }),
     };

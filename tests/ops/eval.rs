@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use groundedvqa::bus::wire::{ClaimRequest, SearchRequest, V1, VerifyRequest};
 use serde_json::Value;
 
-use crate::common::clips;
+use crate::common::{RtspServer, clips};
+use crate::site::{Site, id};
 use crate::{repository, text};
 
 const SUITE: &str = r#"
@@ -162,4 +164,68 @@ fn the_judge_alone_is_measured_on_claims_made_from_captions() {
     let share = |name: &str| all[name]["share"].as_f64().expect("a share");
     assert!(share("caught") > 0.9 && share("flagged") < 0.2, "{results:#}");
     assert_eq!(text(&measure()), text(&run), "the second run only weighs again");
+}
+
+/// The stream times of a camera belong to the memory that it was watched with. A replay has another one, and finds the
+/// recording all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_verdict_about_a_camera_is_checked_again_from_its_recording() {
+    let camera = RtspServer::ball();
+    let streams = format!(
+        "[streams.cam]\nurl = {:?}\nsample_every = \"1s\"\nsight = {{ extend_unchanged = false }}\n",
+        camera.url()
+    );
+    let site = Site::new(&streams).await;
+    let daemon = site.start();
+    site.moments("cam", 3).await;
+    let hit = site.client().search(&id("cam"), &search("anything")).await.expect("moments").moments.remove(0);
+    let claims = vec![ClaimRequest { claim: "There is an elephant.".into(), timestamp: hit.timestamp }];
+    let request = VerifyRequest { v: V1, claims, design: None, deadline_s: None };
+    let reply = site.client().verify(&id("cam"), &request).await.expect("verdicts");
+    assert!(reply.claims[0].evidence.is_some(), "a frame was recorded: {:?}", reply.claims[0]);
+    assert_eq!(daemon.terminate().code(), Some(0));
+    drop(camera);
+
+    let stored = site.write("verdict.json", &serde_json::to_string(&reply).expect("JSON"));
+    let config = site.path("groundedvqa.toml");
+    let (stored, config) = (stored.to_str().expect("UTF-8"), config.to_str().expect("UTF-8"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let replay = || groundedvqa(&["verify", "--replay", stored, "--config", config], folder.path());
+    let same = replay();
+    assert!(code(&same) == 0 && text(&same).contains("same: "), "{}", text(&same));
+    fs::remove_dir_all(site.path("archive").join("cam")).expect("the recording is there");
+    let gone = replay();
+    assert!(code(&gone) == 1 && text(&gone).contains("was looked at, and is not now"), "{}", text(&gone));
+}
+
+/// The whole of the per-site check: the daemon watches a clip and ends, then its own captions are turned into claims.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_is_checked_with_its_own_captions() {
+    let streams = format!("[streams.walk]\nurl = {:?}\nsample_every = \"5s\"\n", clips::vtest());
+    let site = Site::new(&streams).await;
+    let daemon = site.start();
+    site.moments("walk", 12).await;
+    assert_eq!(daemon.terminate().code(), Some(0));
+    let config = site.path("groundedvqa.toml");
+    let config = config.to_str().expect("UTF-8");
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = groundedvqa(&["eval", "site", "--config", config, "--cited", "3"], folder.path());
+    let told = text(&run);
+    assert_eq!(code(&run), 0, "{told}");
+    assert!(told.contains("walk: checked "), "no progress was told: {told}");
+    let report = fs::read_to_string(folder.path().join("eval-out/site.md")).expect("a report");
+    assert!(told.contains(&report), "what is written is printed");
+    for due in ["## walk", "| own sentence | – | 0.0 % (0 of ", "| wrong time | ", "## All streams"] {
+        assert!(report.contains(due), "{due} is missing: {report}");
+    }
+    let caught = report.rsplit_once("Fabricated and caught: ").and_then(|(_, rest)| rest.split_once(" %"));
+    let caught: f64 = caught.and_then(|(share, _)| share.parse().ok()).expect("a share");
+    assert!(caught > 80.0, "{report}");
+
+    let nobody = groundedvqa(&["eval", "site", "--config", config, "--stream", "door"], folder.path());
+    assert!(code(&nobody) == 1 && text(&nobody).contains("names no such stream"), "{}", text(&nobody));
+}
+
+fn search(query: &str) -> SearchRequest {
+    SearchRequest { v: V1, query: query.into(), from: None, to: None, k: Some(1), deadline_s: None }
 }

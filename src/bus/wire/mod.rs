@@ -9,6 +9,7 @@ mod event;
 mod object;
 mod reply;
 mod request;
+mod round;
 mod schema;
 mod stream;
 
@@ -24,6 +25,7 @@ pub use request::{
     AskRequest, ClaimRequest, FrameRequest, MAX_CLAIMS, MAX_K, MAX_TEXT, RemoveRequest, SearchRequest, StreamsRequest,
     VerifyRequest,
 };
+pub use round::{Place, RepairedFrom, Round};
 pub use schema::{V1, schemas};
 pub use stream::{SightRequest, StreamRequest};
 

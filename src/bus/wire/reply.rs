@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::V1;
+use super::round::{RepairedFrom, Round};
 use super::schema::{Digest, Rfc3339, Seconds, Token, Uuid};
 use crate::domain::{
     Blindness, Bounds, Clock, Conclusion, Design, Doubt, Entailment, Fingerprint, Label, Order, QuestionId, Reason,
@@ -43,6 +44,8 @@ pub struct AnswerReply {
     pub claims: Vec<Verdict>,
     /// What each claim does for the answer, in the order of the claims.
     pub assessments: Vec<Assessment>,
+    /// What was done when the first claims did not suffice, in order; empty if they did.
+    pub rounds: Vec<Round>,
 }
 
 /// What one claim does for the answer, which is another question than whether it holds.
@@ -213,6 +216,8 @@ pub struct Verdict {
     pub stream: StreamId,
     /// What was claimed.
     pub claim: String,
+    /// The claim that it stands for, if that one could not be verified; absent of all others.
+    pub repaired_from: Option<RepairedFrom>,
     /// Seconds into the stream of the frame the claim cites.
     #[schemars(with = "Seconds")]
     pub timestamp: StreamTime,

@@ -70,6 +70,7 @@ fn question(exchange: &Exchange, pictures: &BTreeMap<String, Bytes>) -> String {
             for verdict in &reply.claims {
                 out.push_str(&card(verdict, None, pictures));
             }
+            out.push_str(&page::rounds::rounds(&reply.rounds));
         }
         Err(refusal) => {
             let name = refusal.name.name();

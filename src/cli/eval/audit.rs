@@ -151,3 +151,6 @@ fn person(item: &Item, flagged: bool) -> Person {
     let says = item.truth.map_or("not labelled", Truth::as_str);
     Person { says, agrees: item.truth.and_then(Truth::known).map(|truth| truth != flagged) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 mod audit;
 mod memo;
+mod progress;
 mod relevance;
 mod retrieval;
 mod site;

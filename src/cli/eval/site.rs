@@ -13,6 +13,7 @@ use anyhow::{Context as _, bail};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
+use super::progress::Progress;
 use crate::app::{Core, EVENT_QUEUE};
 use crate::config;
 use crate::domain::{Citation, Claim, Design, Moment, Reason, StreamId, Window};
@@ -86,11 +87,13 @@ async fn check(core: &Core, stream: StreamId, args: &Args) -> anyhow::Result<Che
     let video = Video { video: stream.to_string(), captions };
     let claims = make::claims(&[video], Spread { every: 1, moments: args.cited, strange: 1 });
     let (mut judged, mut without_frame) = (Vec::new(), 0);
-    for claim in claims {
+    let mut progress = Progress::on_stderr(format!("{stream}: checked"), claims.len());
+    for (done, claim) in claims.into_iter().enumerate() {
         match check_one(core, &moments[claim.at], claim).await? {
             Some(claim) => judged.push(claim),
             None => without_frame += 1,
         }
+        progress.done(done + 1);
     }
     Ok(Checked { stream, moments: moments.len(), judged, without_frame })
 }

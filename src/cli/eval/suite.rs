@@ -16,6 +16,7 @@ use super::{Common, audit};
 use crate::app::{Core, EVENT_QUEUE};
 use crate::config::{self, Config};
 use crate::domain::{Claim, Design, Question, QuestionId, StreamState};
+use crate::eval::looks::Looked;
 use crate::eval::record::{Answered, Finding, Run};
 use crate::eval::suite::{Asked, Clip, Item, Known, Suite};
 use crate::eval::table;
@@ -116,27 +117,42 @@ async fn measure(core: &Core, suite: &Suite, designs: Vec<Design>) -> anyhow::Re
             findings.push(check(core, index, item, *design).await?);
         }
     }
+    let mut looked = Vec::new();
+    if designs.contains(&Design::CaptionNli) {
+        for asked in &suite.questions {
+            looked.push(ask(core, asked).await?);
+        }
+    }
     let models = findings.last().map(|finding: &Finding| finding.verdict.models.clone());
     let (suite, about) = (suite.name.clone(), suite.about.clone());
-    Ok(Run { suite, about, models, questions, items, designs, findings })
+    Ok(Run { suite, about, models, questions, looked, items, designs, findings })
+}
+
+fn question(core: &Core, asked: &Asked, design: Design) -> Question {
+    let (text, stream, k) = (asked.text.clone(), Some(asked.stream.clone()), core.answerer.config().k);
+    Question { id: QuestionId::generate(), text, stream, design, k }
+}
+
+/// Asks as a client would, with all that is looked at again.
+async fn ask(core: &Core, asked: &Asked) -> anyhow::Result<Looked> {
+    let start = Instant::now();
+    let answer = core.answerer.answer(question(core, asked, Design::CaptionNli)).await?;
+    Ok(Looked::of(&answer, start.elapsed()))
 }
 
 /// Asks without checking: the drafted claims are the same for every design.
 async fn draft(core: &Core, asked: &Asked) -> anyhow::Result<(Answered, Vec<Claim>)> {
-    let question = Question {
-        id: QuestionId::generate(),
-        text: asked.text.clone(),
-        stream: Some(asked.stream.clone()),
-        design: Design::None,
-        k: core.answerer.config().k,
-    };
+    let question = question(core, asked, Design::None);
     let start = Instant::now();
     let answer = core.answerer.answer(question).await.with_context(|| format!("{:?} has no answer", asked.text))?;
+    let last = core.index.record(&asked.stream).await?.and_then(|record| record.last).unwrap_or_default();
     let answered = Answered {
         kind: asked.kind.clone(),
         stream: asked.stream.clone(),
         text: asked.text.clone(),
         moments: answer.moments.iter().map(|hit| hit.moment.at).collect(),
+        window: [answer.window.from().seconds(), answer.window.to().min(last).seconds()],
+        right_window: asked.is_right(answer.window, last),
         took: start.elapsed(),
     };
     Ok((answered, answer.verdicts.into_iter().map(|verdict| verdict.claim).collect()))

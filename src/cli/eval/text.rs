@@ -1,7 +1,7 @@
 //! `groundedvqa eval text CAPTIONS`: the judge alone, on thousands of claims made from captions of videos.
 
 use std::fs::{self, File};
-use std::io::{BufReader, IsTerminal as _, Read as _, Write as _};
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::Common;
 use super::memo::Memo;
+use super::progress::Progress;
 use crate::eval::record::Group;
 use crate::eval::table;
 use crate::eval::tally::Summary;
@@ -20,8 +21,10 @@ use crate::eval::text::{self, Half, TextClaim, make};
 use crate::models;
 use crate::seams::Judge;
 
-/// A moment every five seconds, as the daemon samples by default; three a video.
-const SPREAD: Spread = Spread { every: 5, moments: 3, strange: 2 };
+/// A moment every five seconds, as the daemon samples by default.
+const EVERY: usize = 5;
+/// Words of a sentence of another time that must occur nowhere near the cited one.
+const STRANGE: usize = 2;
 
 /// What the judge is measured on.
 #[derive(Debug, clap::Args)]
@@ -31,6 +34,9 @@ pub(super) struct Args {
     /// Which half of the videos, by a hash of their names; nothing is tuned on the reporting half.
     #[arg(long, value_enum, default_value = "reporting")]
     half: Which,
+    /// About how many moments of each video claims are made; about five claims a moment.
+    #[arg(long, default_value_t = 3)]
+    moments: usize,
     /// Only write the claims, as JSON lines, and judge nothing.
     #[arg(long)]
     claims_only: bool,
@@ -72,7 +78,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let videos =
         text::read(&read(&args.captions)?).with_context(|| format!("{} holds no captions", args.captions.display()))?;
     let wanted = |half: Half| args.half.holds(half);
-    let claims: Vec<TextClaim> = make::claims(&videos, SPREAD).into_iter().filter(|claim| wanted(claim.half)).collect();
+    let spread = Spread { every: EVERY, moments: args.moments, strange: STRANGE };
+    let claims: Vec<TextClaim> = make::claims(&videos, spread).into_iter().filter(|claim| wanted(claim.half)).collect();
     if claims.is_empty() {
         bail!("no claim can be made from {}", args.captions.display());
     }
@@ -88,24 +95,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     write(&path, claims.iter().zip(&outcomes).map(|(claim, outcome)| Line { claim, outcome: Some(outcome) }))?;
     let summary = Summary::of(&run::judged(&claims, &outcomes));
     let report = format!(
-        "# Judge alone, {:?} half\n\n{} claims from captions of {} videos, judge `{}`.\n\n{}{}{}",
+        "# Judge alone, {:?} half\n\n{} claims from captions of {} videos, judge `{}`.\n\n{}{}{}{}",
         args.half,
         claims.len(),
         videos.iter().filter(|video| wanted(Half::of(&video.video))).count(),
         fingerprint,
         table::groups(&[(Group::All, summary.clone())]),
         table::kinds(&summary),
+        table::labels(&summary),
         table::reasons(&summary)
     );
     let results = serde_json::json!({"judge": fingerprint, "figures": summary});
-    fs::write(args.common.out.join("results.json"), serde_json::to_string_pretty(&results)?)?;
+    let out = &args.common.out;
+    fs::write(out.join("results.json"), serde_json::to_string_pretty(&results)?)?;
     fs::write(args.common.out.join("report.md"), &report)?;
     print!("{report}");
     Ok(ExitCode::SUCCESS)
 }
 
 fn judge_all(mut judge: Box<dyn Judge>, claims: &[TextClaim], memo: Option<&Path>) -> anyhow::Result<Vec<Outcome>> {
-    let progress = |done| show_progress(done, claims.len());
+    let mut shown = Progress::on_stderr("judged", claims.len());
+    let progress = |done| shown.done(done);
     let Some(path) = memo else { return Ok(run::run(&mut *judge, claims, progress)?) };
     let mut memo = Memo::open(judge, path)?;
     let outcomes = run::run(&mut memo, claims, progress)?;
@@ -133,13 +143,4 @@ fn write<'a>(path: &Path, lines: impl Iterator<Item = Line<'a>>) -> anyhow::Resu
         text.push('\n');
     }
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// One line that counts up where a person watches, nothing in a pipe.
-fn show_progress(done: usize, total: usize) {
-    let mut err = std::io::stderr();
-    if err.is_terminal() {
-        // A closed stderr is no reason to stop.
-        let _ = write!(err, "\rjudged {done} of {total} claims{}", if done == total { "\n" } else { " " });
-    }
 }

@@ -37,6 +37,13 @@ pub(in crate::cli) fn card(verdict: &Verdict, person: Option<Person>, pictures: 
         person.map(said).unwrap_or_default(),
         Escaped(&verdict.claim)
     );
+    if let Some(from) = &verdict.repaired_from {
+        let (claim, at) = (Escaped(&from.claim), from.read_at.timestamp.seconds());
+        let _ = writeln!(
+            out,
+            "<p class=\"detail\">drafted again from what was seen at {at:.2} s, instead of “{claim}”</p>"
+        );
+    }
     if let Some(evidence) = &verdict.evidence {
         out.push_str(&caption(evidence));
     }

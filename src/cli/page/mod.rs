@@ -5,6 +5,7 @@
 mod claim;
 mod html;
 mod jpeg;
+pub(in crate::cli) mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -197,6 +197,7 @@ mod tests {
             question_id: None,
             stream: StreamId::new("cam").expect("a token"),
             claim: "There is a dog.".into(),
+            repaired_from: None,
             timestamp: StreamTime::from_nanos(10_000_000_000),
             clock: Some(Clock::Media),
             precision_s: Some(0.02),

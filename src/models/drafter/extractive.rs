@@ -3,7 +3,7 @@
 //! Never says what no caption says, so it is the safe choice where the language model is weak.
 
 use super::rank::{Ranked, rank};
-use crate::domain::{Citation, Claim, Fingerprint};
+use crate::domain::{Citation, Claim, Fingerprint, Moment, is_silent};
 use crate::seams::{DraftRequest, Drafter, ModelError};
 
 /// Grows with every change of the ranking.
@@ -46,7 +46,11 @@ pub(super) fn extract(request: &DraftRequest, limit: usize) -> Vec<Claim> {
     rank(&request.question, &sentences(request), limit).into_iter().map(claim).collect()
 }
 
-/// The sentences of each moment's caption.
+/// The sentences of each moment's caption, without those that say that nothing can be told.
 pub(super) fn sentences(request: &DraftRequest) -> Vec<Vec<&str>> {
-    request.moments.iter().map(|moment| moment.caption.sentences().collect()).collect()
+    request.moments.iter().map(telling).collect()
+}
+
+fn telling(moment: &Moment) -> Vec<&str> {
+    moment.caption.sentences().filter(|sentence| !is_silent(sentence)).collect()
 }

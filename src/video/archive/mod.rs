@@ -141,6 +141,15 @@ impl Archive {
         Recall::new(self.clone(), stream, self.dir(stream, epoch))
     }
 
+    /// The epochs of which a stream has recordings.
+    pub(super) fn epochs(&self, stream: &StreamId) -> Vec<WallTime> {
+        let entries = std::fs::read_dir(self.0.config.dir.join(stream.as_str())).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut epochs: Vec<WallTime> = names.filter_map(|nanos| WallTime::from_nanos(nanos).ok()).collect();
+        epochs.sort_unstable();
+        epochs
+    }
+
     /// The recording of a stream, if it is recorded at present.
     fn track(&self, dir: &Path) -> Option<Arc<Track>> {
         self.0.lock().get(dir).map(|slot| Arc::clone(&slot.track))

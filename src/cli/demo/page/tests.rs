@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::super::script::{Claim, Question, Truth};
 use super::*;
-use crate::bus::wire::{AnswerReply, ErrorBody, ErrorCode, Evidence, Models, TimeAsked, Trial, V1, Verdict};
+use crate::bus::wire::{
+    AnswerReply, ErrorBody, ErrorCode, Evidence, Models, Place, RepairedFrom, Round, TimeAsked, Trial, V1, Verdict,
+};
 use crate::domain::{
-    Clock, Design, Entailment, Fingerprint, Order, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState,
-    StreamTime, VerdictId, WallTime,
+    Clock, Design, Entailment, Fingerprint, How, Order, QuestionId, Reason, Sha256, StreamId, StreamKind, StreamState,
+    StreamTime, VerdictId, WallTime, Why,
 };
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)> & \"quoted\" '";
@@ -46,6 +48,11 @@ fn verdict(reason: Reason, claim: &str) -> Verdict {
         question_id: None,
         stream: StreamId::new("cam").expect("a token"),
         claim: claim.into(),
+        repaired_from: Some(RepairedFrom {
+            verdict_id: VerdictId::generate(),
+            claim: HOSTILE.into(),
+            read_at: Place { stream: StreamId::new("cam").expect("a token"), timestamp: at },
+        }),
         timestamp: at,
         clock: Some(Clock::Media),
         precision_s: Some(0.02),
@@ -78,6 +85,17 @@ fn transcript() -> Transcript {
         moments: vec![],
         claims: vec![verdict(Reason::Entailed, HOSTILE)],
         assessments: vec![],
+        rounds: vec![Round {
+            why: Why::Ungrounded,
+            how: How::Finer,
+            windows: vec![],
+            looked_at: vec![Place { stream: StreamId::new("cam").expect("a token"), timestamp: StreamTime::ZERO }],
+            added: vec![],
+            grounded: 1,
+            captioned: 3,
+            seconds: 0.5,
+            trouble: Some(HOSTILE.into()),
+        }],
     };
     let refusal = ErrorBody { code: 404, name: ErrorCode::UnknownStream, message: HOSTILE.into() };
     let exchange = |outcome| Exchange { scripted: QUESTION, took: Duration::from_millis(1500), outcome };
