@@ -154,6 +154,18 @@ pub enum ModelError {
         /// What is wrong and what to do.
         reason: String,
     },
+    /// There is not enough memory for it.
+    #[error(
+        "model {model} needs more memory than {device} has: {reason}; stop what else runs there, or choose a smaller model or batch"
+    )]
+    Memory {
+        /// The role or file.
+        model: String,
+        /// Where it was to run.
+        device: String,
+        /// How much is needed and how much there is, or what the runtime said.
+        reason: String,
+    },
     /// The computation failed.
     #[error("model {model} failed: {reason}")]
     Run {
@@ -219,6 +231,11 @@ pub trait Drafter: Send {
     /// As for [`Captioner::clients`].
     fn clients(&self) -> Vec<Box<dyn Drafter>> {
         Vec::new()
+    }
+    /// The same, calling `pause` every few milliseconds if drafting takes long: others may compute there.
+    fn draft_with_pauses(&mut self, request: &DraftRequest, pause: &mut dyn FnMut()) -> Result<Vec<Claim>, ModelError> {
+        let _ = pause;
+        self.draft(request)
     }
     /// Identity with weights.
     fn fingerprint(&self) -> &Fingerprint;

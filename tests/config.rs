@@ -87,6 +87,8 @@ fn the_commented_default_holds_every_key() {
         ("models/mod.rs", "Config"),
         ("models/vlm/mod.rs", "Config"),
         ("remote/config.rs", "Endpoint"),
+        ("models/judge.rs", "Checkpoint"),
+        ("models/drafter/mod.rs", "File"),
         ("engine/mod.rs", "Config"),
         ("index/mod.rs", "Config"),
         ("answer/config.rs", "Config"),

@@ -9,11 +9,14 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use groundedvqa::domain::{Caption, Citation, Claim, Fingerprint, Moment, MomentId, StreamId, StreamTime, WallTime};
-use groundedvqa::models::drafter::{Extractive, Gguf, Llama, Shape, SmolLm2, Tokenizer};
+use groundedvqa::models::drafter::{Extractive, Gguf, LanguageModel, Llama, Shape, Tokenizer};
 use groundedvqa::seams::{DraftRequest, Drafter, ModelError};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::Deserialize;
+
+#[path = "models_drafter/architectures.rs"]
+mod architectures;
 
 fn folder() -> PathBuf {
     // The override belongs to the tests, not to the product's configuration.
@@ -33,9 +36,9 @@ fn network(bytes: &[u8]) -> Llama {
 }
 
 /// One drafter for all tests: loading takes longer than most of them.
-fn smollm2() -> MutexGuard<'static, SmolLm2> {
-    static DRAFTER: LazyLock<Mutex<SmolLm2>> =
-        LazyLock::new(|| Mutex::new(SmolLm2::load(&folder()).expect("run `make setup` first")));
+fn smollm2() -> MutexGuard<'static, LanguageModel> {
+    static DRAFTER: LazyLock<Mutex<LanguageModel>> =
+        LazyLock::new(|| Mutex::new(LanguageModel::smollm2(&folder()).expect("run `make setup` first")));
     DRAFTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -270,7 +273,7 @@ fn a_missing_or_damaged_file_says_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.gguf");
     let whole = weights();
-    let refused = || match SmolLm2::load(folder.path()) {
+    let refused = || match LanguageModel::smollm2(folder.path()) {
         Err(ModelError::Load { reason, .. }) => reason,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("a damaged file was loaded"),

@@ -12,6 +12,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+#[path = "models_text/checkpoints.rs"]
+mod checkpoints;
+
 /// Components of a unit vector.
 const VECTOR_TOLERANCE: f32 = 5e-6;
 /// Logits and features of the judge.

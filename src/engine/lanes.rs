@@ -110,6 +110,15 @@ impl<T> Lanes<T> {
         }
     }
 
+    /// Takes the first interactive item that `wanted` accepts, without blocking; none once the lanes are closed.
+    pub(super) fn take_interactive(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<T> {
+        let mut waiting = self.lock();
+        let at = waiting.interactive.iter().position(|(_, item)| wanted(item))?;
+        let (_, item) = waiting.interactive.remove(at)?;
+        self.show(&waiting);
+        Some(item)
+    }
+
     /// Takes every background item that `wanted` accepts, in order, without blocking.
     pub(super) fn take_background(&self, mut wanted: impl FnMut(&T) -> bool) -> Vec<T> {
         let mut waiting = self.lock();
@@ -206,6 +215,21 @@ mod tests {
         for lane in [Lane::Interactive, Lane::Background] {
             assert!(matches!(lanes.admit(lane).await, Err(EngineError::Model(ModelError::Stopped))));
         }
+    }
+
+    #[tokio::test]
+    async fn the_first_wanted_interactive_item_is_picked() {
+        let lanes = lanes(8, 8);
+        for (lane, item) in [(Lane::Interactive, "draft"), (Lane::Background, "text 0"), (Lane::Interactive, "text 1")]
+        {
+            put(&lanes, lane, item).await;
+        }
+        let text = |item: &&'static str| item.starts_with("text");
+        assert_eq!((lanes.take_interactive(text), lanes.take_interactive(text)), (Some("text 1"), None));
+        assert_eq!(lanes.take(), Some((Lane::Interactive, "draft")));
+        put(&lanes, Lane::Interactive, "text 2").await;
+        lanes.close();
+        assert_eq!(lanes.take_interactive(text), None);
     }
 
     #[tokio::test]

@@ -2,8 +2,9 @@
 //!
 //! An [`Engine`] is the handle: cloneable, async, and blind to what kind of models lie behind it. The thread owns the
 //! models; nobody else touches them. Work in the interactive lane (questions) always overtakes work in the background
-//! lane (captions of watched streams), but never interrupts a batch that has started. Background captions and
-//! embeddings of several streams are merged into one batch.
+//! lane (captions of watched streams), but never interrupts a batch that has started. A draft takes seconds and pauses
+//! between tokens: captions, embeddings and judgements of other questions are computed in the pauses. Background captions
+//! and embeddings of several streams are merged into one batch.
 //!
 //! A model that computes elsewhere (`clients` of its seam) has lanes and threads of its own, one thread a call under way:
 //! a distant machine that is slow or silent keeps nothing here waiting. What one caller wants of it shares one place in
@@ -21,6 +22,8 @@
 //! # Decisions
 //! - 2026-11-30: two deques under one lock instead of two channels: a thread has to wait for both at once, and to merge
 //!   jobs that do not stand next to each other.
+//! - 2026-11-30: a draft calls back between its tokens instead of being cut into resumable pieces: the drafter keeps its
+//!   state on the stack, and no second draft can come between.
 
 mod batch;
 mod handle;

@@ -102,6 +102,43 @@ async fn questions_overtake_and_background_pictures_are_merged() {
 }
 
 #[tokio::test]
+async fn a_draft_pauses_for_other_questions_but_not_for_a_second_draft() {
+    let (gate, script) = gate();
+    let (engine, _thread, calls) = start(&Config::default(), script);
+    let first = caption(&engine, Lane::Background, 0);
+    settle().await;
+    gate.started.recv().expect("the first caption runs");
+    let draft = |engine: Engine| async move {
+        let request = crate::seams::DraftRequest { question: "?".into(), moments: vec![], max_claims: 2 };
+        engine.draft(Lane::Interactive, request).await
+    };
+    let drafts: Vec<_> = (0..2).map(|_| tokio::spawn(draft(engine.clone()))).collect();
+    settle().await;
+    let (texts, pairs) = (engine.clone(), engine.clone());
+    let texts = tokio::spawn(async move { texts.embed(Lane::Interactive, vec!["who?".to_owned()]).await });
+    let waits = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.embed(Lane::Background, vec!["a caption".to_owned()]).await }
+    });
+    settle().await;
+    let pair = crate::seams::Pair { premise: "a".into(), hypothesis: "b".into() };
+    let judged = tokio::spawn(async move { pairs.judge(Lane::Interactive, vec![pair]).await });
+    settle().await;
+    gate.open.send(()).expect("the captioner waits");
+    first.await.expect("no panic").expect("captioned");
+    for draft in drafts {
+        draft.await.expect("no panic").expect("drafted");
+    }
+    texts.await.expect("no panic").expect("embedded");
+    judged.await.expect("no panic").expect("judged");
+    waits.await.expect("no panic").expect("embedded");
+    assert_eq!(
+        *calls.lock().expect("not poisoned"),
+        ["caption 1", "draft", "embed 1", "judge 1", "drafted", "draft", "drafted", "embed 1"]
+    );
+}
+
+#[tokio::test]
 async fn too_many_questions_are_refused_at_once() {
     let (gate, script) = gate();
     let config = Config { interactive_jobs: 1, ..Config::default() };

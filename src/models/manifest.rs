@@ -11,12 +11,19 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+mod lock;
+mod repository;
 mod sha;
 
+pub use lock::{LOCK, Lock, LockError, Locked};
+pub use repository::{Repository, RepositoryFile};
 pub use sha::Sha;
 
 /// The manifest of profile `edge`, as shipped.
 pub const EDGE: &str = include_str!("../../config/models/edge.toml");
+
+/// The manifest of profile `gpu`, as shipped.
+pub const GPU: &str = include_str!("../../config/models/gpu.toml");
 
 /// Why a manifest cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -214,8 +221,11 @@ impl Package {
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The packages, in the order they are fetched.
-    #[serde(rename = "package")]
+    #[serde(rename = "package", default)]
     pub packages: Vec<Package>,
+    /// The repositories, fetched after the packages.
+    #[serde(rename = "repository", default)]
+    pub repositories: Vec<Repository>,
 }
 
 /// A file that must be under the models directory.
@@ -265,6 +275,27 @@ impl Manifest {
         Self::parse(EDGE, "edge").expect("the shipped manifest is checked by a test")
     }
 
+    /// The manifest of profile `gpu`.
+    pub fn gpu() -> Self {
+        Self::parse(GPU, "gpu").expect("the shipped manifest is checked by a test")
+    }
+
+    /// Keeps the packages and repositories called one of `names`; all if there are none. The error is a name that
+    /// nothing is called.
+    pub fn only(mut self, names: &[String]) -> Result<Self, String> {
+        let known = |name: &&String| {
+            self.packages.iter().any(|p| p.name == **name) || self.repositories.iter().any(|r| r.name == **name)
+        };
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            return Err(unknown.clone());
+        }
+        if !names.is_empty() {
+            self.packages.retain(|package| names.contains(&package.name));
+            self.repositories.retain(|repository| names.contains(&repository.name));
+        }
+        Ok(self)
+    }
+
     /// Reads a manifest from a file.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let read = |source| ManifestError::Read { path: path.to_owned(), source };
@@ -283,18 +314,34 @@ impl Manifest {
         for package in &manifest.packages {
             package.check().map_err(|reason| refuse(&package.name, reason))?;
         }
+        for repository in &manifest.repositories {
+            repository.check().map_err(|reason| refuse(&repository.name, reason))?;
+        }
         let mut seen = BTreeSet::new();
-        for file in manifest.expected() {
-            check_install(file.install).map_err(|reason| refuse(file.install, reason))?;
-            if !seen.insert(file.install) {
-                return Err(refuse(file.install, "two files are installed under this name"));
+        let files = manifest.repositories.iter().flat_map(|repository| &repository.files);
+        for name in manifest.packaged().map(|file| file.install).chain(files.map(|file| file.install.as_str())) {
+            check_install(name).map_err(|reason| refuse(name, reason))?;
+            if !seen.insert(name) {
+                return Err(refuse(name, "two files are installed under this name"));
             }
         }
         Ok(manifest)
     }
 
-    /// Every file that must be installed, fetched ones before those made from them.
+    /// Every file that must be installed and of which is known what it must be, fetched ones before those made from
+    /// them.
     pub fn expected(&self) -> impl Iterator<Item = Expected<'_>> {
+        let hub = self.repositories.iter().flat_map(|repository| &repository.files);
+        self.packaged().chain(hub.filter_map(RepositoryFile::expected))
+    }
+
+    /// Every file that the first fetch has yet to find.
+    pub fn unknown(&self) -> impl Iterator<Item = &RepositoryFile> {
+        let hub = self.repositories.iter().flat_map(|repository| &repository.files);
+        hub.filter(|file| file.sha256.is_none())
+    }
+
+    fn packaged(&self) -> impl Iterator<Item = Expected<'_>> {
         self.packages.iter().flat_map(|package| &package.files).flat_map(Item::expected)
     }
 
@@ -381,6 +428,39 @@ mod tests {
             assert_ne!(text, EDGE, "{from} is not in the shipped manifest");
             let error = Manifest::parse(&text, "bad.toml").expect_err(to).to_string();
             assert!(error.starts_with("model manifest bad.toml") && error.contains(reason), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_manifest_for_gpus_invents_no_digest_and_names_every_licence() {
+        let manifest = Manifest::parse(GPU, "gpu").expect("the shipped manifest is valid");
+        let names: Vec<_> = manifest.repositories.iter().map(|repository| repository.name.as_str()).collect();
+        for wanted in ["Qwen/Qwen3-VL-2B-Instruct", "cross-encoder/nli-deberta-v3-small", "Qwen/Qwen3-4B-GGUF"] {
+            assert!(names.contains(&wanted), "{wanted} is not in {names:?}");
+        }
+        assert!(manifest.repositories.iter().all(|repository| !repository.licence.is_empty()));
+        assert!(manifest.repositories.iter().flat_map(|r| &r.files).all(|file| file.sha256.is_none()));
+        let only = manifest.clone().only(&["Qwen/Qwen3-4B-GGUF".to_owned()]).expect("there");
+        assert_eq!((only.packages.len(), only.repositories.len()), (0, 1));
+        assert_eq!(manifest.only(&["qwen".to_owned()]), Err("qwen".to_owned()));
+    }
+
+    #[test]
+    fn bad_repositories_are_refused() {
+        let good = "[[repository]]\nname = \"a/b\"\nrevision = \"main\"\nlicence = \"MIT\"\nredistributable = true\n\
+            provenance = \"a test\"\n[[repository.file]]\nrole = \"judge\"\npath = \"d/m\"\ninstall = \"j/m\"\n";
+        assert_eq!(Manifest::parse(good, "good").expect("valid").unknown().count(), 1);
+        for (from, to, reason) in [
+            ("\"a/b\"", "\"a/b/c\"", "owner/name"),
+            ("\"a/b\"", "\"a/..\"", "owner/name"),
+            ("\"a/b\"", "\"http://a\"", "owner/name"),
+            ("\"main\"", "\"main?x\"", "a branch, a tag or a commit"),
+            ("\"d/m\"", "\"../m\"", "letters, digits"),
+            ("\"j/m\"", "\"../m\"", "without `..`"),
+            ("install = \"j/m\"", "install = \"j/m\"\nbytes = 3", "given together"),
+        ] {
+            let error = Manifest::parse(&good.replacen(from, to, 1), "bad").expect_err(to).to_string();
+            assert!(error.contains(reason), "{to}: {error}");
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device};
+use candle_core::DType;
 use serde::Deserialize;
 
 use crate::config::choice;
@@ -14,6 +14,7 @@ use crate::remote::{self, Endpoint};
 use crate::seams::{self, ModelError};
 
 pub mod captioner;
+pub mod device;
 pub mod drafter;
 pub mod embedder;
 pub mod fetch;
@@ -44,6 +45,8 @@ pub enum Drafter {
     Smollm2 {},
     /// Sentences of the retrieved captions, no language model.
     Extractive {},
+    /// Any model in a GGUF file of llama, qwen2, qwen3 or gemma3, held to the same grammar.
+    Gguf(drafter::File),
     /// A chat model behind an endpoint.
     Remote(Endpoint),
 }
@@ -54,6 +57,8 @@ pub enum Drafter {
 pub enum Judge {
     /// The entailment classifier of the profile `edge`, with its fitted head.
     Nli {},
+    /// A DeBERTa checkpoint that names its classes itself.
+    Checkpoint(judge::Checkpoint),
     /// A chat model behind an endpoint.
     Remote(Endpoint),
 }
@@ -88,6 +93,8 @@ pub struct Config {
     /// Who judges in the design `caption-llm-judge`.
     #[serde(deserialize_with = "choice")]
     pub chat_judge: ChatJudge,
+    /// What vision-language models run on; the other models run on the CPU.
+    pub device: device::Choice,
     /// Threads for the models' arithmetic; 0 is one a core.
     pub threads: usize,
 }
@@ -100,6 +107,7 @@ impl Default for Config {
             drafter: Drafter::Smollm2 {},
             judge: Judge::Nli {},
             chat_judge: ChatJudge::None {},
+            device: device::Choice::default(),
             threads: 0,
         }
     }
@@ -167,7 +175,21 @@ fn check_files(config: &Config) -> Result<(), ModelError> {
         let refused = |error| ModelError::Load { model: file.role.to_string(), reason: chain(&error) };
         file.verify(&config.dir).map_err(|error: manifest::FileError| refused(error))?;
     }
+    if let Drafter::Gguf(drafter::File { path }) = &config.drafter {
+        check_locked(&config.dir, path, manifest::Role::Drafter)?;
+    }
+    if let Judge::Checkpoint(judge::Checkpoint { dir, .. }) = &config.judge {
+        check_locked(&config.dir, dir, manifest::Role::Judge)?;
+    }
     Ok(())
+}
+
+/// What a hub once delivered into `folder`, or as that file, must still be that; the rest is nobody's but the site's.
+fn check_locked(dir: &Path, folder: &Path, role: manifest::Role) -> Result<(), ModelError> {
+    let Ok(below) = folder.strip_prefix(dir) else { return Ok(()) };
+    let refused = |error: &dyn std::error::Error| ModelError::Load { model: role.to_string(), reason: chain(error) };
+    let lock = manifest::Lock::read(dir).map_err(|error| refused(&error))?;
+    lock.below(below, role).try_for_each(|file| file.verify(dir)).map_err(|error| refused(&error))
 }
 
 /// An error with its causes, in one line.
@@ -193,7 +215,10 @@ fn eyes(config: &Config, metrics: &remote::Metrics) -> Result<Eyes, ModelError> 
     Ok(match &config.captioner {
         Captioner::Scene {} => (Box::new(captioner::SceneDescriber::load(&config.dir.join("captioner"))?), None),
         Captioner::Vlm(vlm) => {
-            let device = Device::Cpu;
+            let device = device::open(config.device).map_err(|error| ModelError::Load {
+                model: manifest::Role::Captioner.to_string(),
+                reason: error.to_string(),
+            })?;
             let dtype = if device.is_cpu() { DType::F32 } else { DType::BF16 };
             let vlm::Loaded { captioner, visual_qa } = vlm::load(&config.dir, vlm, &device, dtype)?;
             (captioner, visual_qa)
@@ -211,8 +236,9 @@ fn embedder(config: &Config) -> Result<Box<dyn seams::Embedder>, ModelError> {
 
 fn drafter(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Drafter>, ModelError> {
     Ok(match &config.drafter {
-        Drafter::Smollm2 {} => Box::new(drafter::SmolLm2::load(&config.dir.join("drafter"))?),
+        Drafter::Smollm2 {} => Box::new(drafter::LanguageModel::smollm2(&config.dir.join("drafter"))?),
         Drafter::Extractive {} => Box::new(drafter::Extractive::new()),
+        Drafter::Gguf(file) => Box::new(drafter::LanguageModel::open(&file.path)?),
         Drafter::Remote(endpoint) => Box::new(remote::Drafter::new(endpoint, metrics.clone())?),
     })
 }
@@ -220,6 +246,7 @@ fn drafter(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::
 fn judge(config: &Config, metrics: &remote::Metrics) -> Result<Box<dyn seams::Judge>, ModelError> {
     Ok(match &config.judge {
         Judge::Nli {} => judge_alone(&config.dir)?,
+        Judge::Checkpoint(checkpoint) => Box::new(judge::NliJudge::checkpoint(checkpoint)?),
         Judge::Remote(endpoint) => Box::new(remote::Judge::new(endpoint, metrics.clone())?),
     })
 }

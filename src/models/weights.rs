@@ -22,7 +22,7 @@ pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelErro
 
 /// A computation that failed.
 pub(super) fn failed(model: &str, why: impl Display) -> ModelError {
-    ModelError::Run { model: model.to_owned(), reason: why.to_string() }
+    super::device::failed(model, &why.to_string())
 }
 
 /// The whole of a file.
@@ -65,17 +65,17 @@ impl Weights {
         &self.fingerprint
     }
 
-    /// The tensor `name`, which must have the shape `dims` and hold f32.
+    /// The tensor `name` in f32; it must have the shape `dims` and hold f32, or a shorter float that is widened.
     pub(super) fn get<const N: usize>(&self, name: &str, dims: [usize; N]) -> candle_core::Result<Tensor> {
         let tensor = self.any(name)?;
-        if tensor.dims() != dims || tensor.dtype() != DType::F32 {
+        if tensor.dims() != dims || !tensor.dtype().is_float() {
             candle_core::bail!(
-                "tensor {name} is {:?} of {:?} instead of {dims:?} of f32",
+                "tensor {name} is {:?} of {:?} instead of {dims:?} of floats",
                 tensor.shape(),
                 tensor.dtype()
             );
         }
-        Ok(tensor.clone())
+        tensor.to_dtype(DType::F32)
     }
 
     /// The tensor `name`, whatever its shape and type.

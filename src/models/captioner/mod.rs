@@ -28,6 +28,7 @@ pub use detect::{Area, Detection};
 pub use objects::{Kind, Object};
 
 use crate::domain::{Caption, Fingerprint, Picture};
+use crate::models::device;
 use crate::models::net::nanodet::Nanodet;
 use crate::models::weights;
 use crate::seams::{Captioner, ModelError};
@@ -50,6 +51,8 @@ impl SceneDescriber {
     /// Loads `nanodet.json` and `nanodet.bin` from a folder and packs the weights.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
         let [manifest, numbers] = [published::MANIFEST, published::NUMBERS].map(|name| dir.join(name));
+        // The numbers as read, as floats and packed, and the maps between the layers.
+        device::announce(ROLE, (64 << 20) + 3 * std::fs::metadata(&numbers).map_or(0, |file| file.len()))?;
         let (manifest, numbers) = (weights::read(ROLE, &manifest)?, weights::read(ROLE, &numbers)?);
         let convolutions = published::convolutions(&manifest, &numbers).map_err(|e| weights::unusable(ROLE, dir, e))?;
         let network = Nanodet::build(convolutions).map_err(|e| weights::unusable(ROLE, dir, e))?;

@@ -2,10 +2,11 @@
 //!
 //! The constant part is computed once and its memory kept. Of the captions only the sentences that bear on the
 //! question are shown, each after the label of its moment: a small model answers better from five lines than from
-//! fifty, and sooner. Sentences and questions are quoted as plain text: the tokenizer cannot turn them into control
-//! tokens, and what they say has no bearing on the grammar.
+//! fifty, and sooner. The turns are those of the model's own chat template. Sentences and questions are quoted as plain
+//! text: the tokenizer cannot turn them into control tokens, and what they say has no bearing on the grammar.
 
 use super::rank::Ranked;
+use super::template::{Role, Template};
 use super::tokenizer::Tokenizer;
 
 /// Tokens that a sentence may take; the rest is cut off after a whole word.
@@ -42,8 +43,10 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Turns requests into tokens.
 pub(super) struct Prompts {
     tokenizer: Tokenizer,
-    start: u32,
-    end: u32,
+    /// System text, examples, and the beginning of the turn that asks.
+    prefix: Vec<u32>,
+    /// The end of that turn, and the beginning of the answer.
+    tail: Vec<u32>,
 }
 
 /// The part of a prompt that changes, and the lines it holds, best first.
@@ -53,30 +56,36 @@ pub(super) struct Prompt {
 }
 
 impl Prompts {
-    /// The error names the token that is missing.
-    pub(super) fn new(tokenizer: &Tokenizer) -> Result<Self, String> {
-        let special = |name: &str| tokenizer.special(name).ok_or_else(|| format!("it has no token {name}"));
-        let (start, end) = (special("<|im_start|>")?, special("<|im_end|>")?);
-        Ok(Self { tokenizer: tokenizer.clone(), start, end })
+    /// Lays the constant messages out as `template` says; the error says what it does to them.
+    pub(super) fn new(tokenizer: &Tokenizer, template: &Template) -> Result<Self, String> {
+        let examples =
+            EXAMPLES.iter().flat_map(|(user, assistant)| [(Role::User, *user), (Role::Assistant, *assistant)]);
+        let constant: Vec<(Role, &str)> = std::iter::once((Role::System, SYSTEM)).chain(examples).collect();
+        let roles: Vec<Role> = constant.iter().map(|(role, _)| *role).chain([Role::User]).collect();
+        let mut around = template.around(&roles)?;
+        let tail = around.pop().map_or(Vec::new(), |end| tokenizer.encode_marked(&end));
+        let mut prefix = Vec::new();
+        let contents = constant.iter().map(|(_, text)| *text).chain([""]);
+        for (before, content) in around.iter().zip(contents) {
+            prefix.extend(tokenizer.encode_marked(before));
+            prefix.extend(tokenizer.encode(content));
+        }
+        if let Some(begin) = tokenizer.begin().filter(|begin| prefix.first() != Some(begin)) {
+            prefix.insert(0, begin);
+        }
+        Ok(Self { tokenizer: tokenizer.clone(), prefix, tail })
     }
 
-    /// System text and examples, the same for every request.
-    pub(super) fn prefix(&self) -> Vec<u32> {
-        let mut tokens = self.turn("system", SYSTEM);
-        for (user, assistant) in EXAMPLES {
-            tokens.extend(self.turn("user", user));
-            tokens.extend(self.turn("assistant", assistant));
-        }
-        tokens
+    /// What is the same for every request.
+    pub(super) fn prefix(&self) -> &[u32] {
+        &self.prefix
     }
 
     /// As many of the `lines`, best first, as fit into `room` tokens, then the question and the beginning of the answer.
     pub(super) fn prompt(&self, question: &str, lines: Vec<Ranked>, room: usize) -> Prompt {
         let mut tail = self.clipped(&format!("Question: {}", one_line(question)), QUESTION);
-        tail.push(self.end);
-        tail.extend(self.tokenizer.encode("\n"));
-        tail.extend(self.open("assistant"));
-        let mut tokens = self.open("user");
+        tail.extend(&self.tail);
+        let mut tokens = Vec::new();
         let mut shown = Vec::new();
         for line in lines {
             let sentence = self.clipped(&format!("{}: {}", label(line.caption), line.sentence), SENTENCE);
@@ -89,18 +98,6 @@ impl Prompts {
         }
         tokens.extend(tail);
         Prompt { tokens, lines: shown }
-    }
-
-    fn turn(&self, role: &str, text: &str) -> Vec<u32> {
-        let mut tokens = self.open(role);
-        tokens.extend(self.tokenizer.encode(text));
-        tokens.push(self.end);
-        tokens.extend(self.tokenizer.encode("\n"));
-        tokens
-    }
-
-    fn open(&self, role: &str) -> Vec<u32> {
-        [vec![self.start], self.tokenizer.encode(&format!("{role}\n"))].concat()
     }
 
     /// The longest beginning of `text` in whole words that takes at most `limit` tokens.

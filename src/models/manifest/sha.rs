@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 as 64 lower-case hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Sha(String);
 

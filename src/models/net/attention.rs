@@ -16,24 +16,32 @@ const LANES: usize = 16;
 
 /// Projections of the relative positions of one layer. Row `(head, d)` holds component `d` at the distances
 /// `reach - 1, reach - 2, …, 1 - reach` between query and key, then `LANES` zeros so that a block may reach past the end.
+///
+/// A network that uses only one of the two terms has zeros for the other.
 pub(super) struct Relative {
     key_of: Vec<f32>,
     query_of: Vec<f32>,
     reach: usize,
+    /// Products in a score.
+    terms: usize,
 }
 
 impl Relative {
-    /// From the projections of all position vectors through the key and the query matrix, both `[positions, width]`;
-    /// `position(distance)` is the row for query index minus key index. Sequences may be up to `reach` long.
+    /// From the projections of all position vectors through the key and the query matrix, both `[positions, width]`, at
+    /// least one of them given; `position(distance)` is the row for query index minus key index. Sequences may be up to
+    /// `reach` long.
     pub(super) fn new(
-        keys: &Tensor,
-        queries: &Tensor,
+        keys: Option<&Tensor>,
+        queries: Option<&Tensor>,
         reach: usize,
         position: impl Fn(isize) -> usize,
     ) -> Result<Self> {
-        let spread = |projection: &Tensor| -> Result<Vec<f32>> {
+        let Some(width) = keys.or(queries).map(|projection| projection.dim(1)).transpose()? else {
+            candle_core::bail!("relative positions without a projection");
+        };
+        let spread = |projection: Option<&Tensor>| -> Result<Vec<f32>> {
+            let Some(projection) = projection else { return Ok(vec![0.0; width * (2 * reach - 1 + LANES)]) };
             let rows = projection.to_vec2::<f32>()?;
-            let width = rows.first().map_or(0, Vec::len);
             let line = |component: usize| {
                 let distances = (0..2 * reach - 1).map(|column| reach as isize - 1 - column as isize);
                 let values = distances.map(|distance| rows[position(distance)][component]);
@@ -41,7 +49,8 @@ impl Relative {
             };
             Ok((0..width).flat_map(line).collect())
         };
-        Ok(Self { key_of: spread(keys)?, query_of: spread(queries)?, reach })
+        let terms = 1 + usize::from(keys.is_some()) + usize::from(queries.is_some());
+        Ok(Self { key_of: spread(keys)?, query_of: spread(queries)?, reach, terms })
     }
 
     /// Columns of a row.
@@ -121,7 +130,7 @@ impl<const D: usize> Attend<'_, D> {
 
     /// Products in a score; their sum is scaled down by the root of their number times `D`.
     fn terms(&self) -> usize {
-        if self.relative.is_some() { 3 } else { 1 }
+        self.relative.map_or(1, |relative| relative.terms)
     }
 
     /// `D` components of row `i` from `column`, with their bias.

@@ -17,6 +17,9 @@ pub enum GgufError {
     /// No such entry, or one of another type.
     #[error("metadata {0:?} is missing or has an unexpected type")]
     Metadata(String),
+    /// A network that is not computed here.
+    #[error("architecture {0:?} is not supported: llama, qwen2, qwen3 and gemma3 are")]
+    Architecture(String),
     /// No such tensor, or one of another shape or form.
     #[error("tensor {name:?} {problem}")]
     Tensor {
@@ -47,28 +50,47 @@ pub(crate) enum Value {
 pub(crate) enum Form {
     /// Plain 32-bit floats.
     F32,
+    /// 16-bit floats.
+    F16,
+    /// The upper halves of 32-bit floats.
+    BF16,
+    /// Blocks of 32: scale (f16), 32 nibbles; 18 bytes.
+    Q4_0,
     /// Blocks of 32: scale, minimum (f16), 32 nibbles; 20 bytes.
     Q4_1,
     /// Blocks of 32: scale (f16), 32 signed bytes; 34 bytes.
     Q8_0,
+    /// Blocks of 256: scale of scales and of minima (f16), eight of each in 6 bits, 256 nibbles; 144 bytes.
+    Q4K,
+    /// Blocks of 256: 256 numbers of 6 bits, sixteen scales (i8), scale of scales (f16); 210 bytes.
+    Q6K,
 }
 
 impl Form {
     fn of(tag: u32) -> Option<Self> {
         match tag {
             0 => Some(Self::F32),
+            1 => Some(Self::F16),
+            2 => Some(Self::Q4_0),
             3 => Some(Self::Q4_1),
             8 => Some(Self::Q8_0),
+            12 => Some(Self::Q4K),
+            14 => Some(Self::Q6K),
+            30 => Some(Self::BF16),
             _ => None,
         }
     }
 
     /// Numbers and bytes of one block.
-    fn block(self) -> (usize, usize) {
+    pub(crate) fn block(self) -> (usize, usize) {
         match self {
             Self::F32 => (1, 4),
+            Self::F16 | Self::BF16 => (1, 2),
+            Self::Q4_0 => (32, 18),
             Self::Q4_1 => (32, 20),
             Self::Q8_0 => (32, 34),
+            Self::Q4K => (256, 144),
+            Self::Q6K => (256, 210),
         }
     }
 }
@@ -184,8 +206,9 @@ impl<'a> Gguf<'a> {
     pub(crate) fn tensor(&self, name: &str, rows: usize, cols: usize) -> Result<RawTensor<'a>, GgufError> {
         let wrong = |problem: String| GgufError::Tensor { name: name.to_owned(), problem };
         let info = self.tensors.get(name).ok_or_else(|| wrong("is missing".to_owned()))?;
-        let form = Form::of(info.tag)
-            .ok_or_else(|| wrong(format!("has form {}; F32, Q4_1 and Q8_0 can be read", info.tag)))?;
+        let form = Form::of(info.tag).ok_or_else(|| {
+            wrong(format!("has form {}; F32, F16, BF16, Q4_0, Q4_1, Q8_0, Q4_K and Q6_K can be read", info.tag))
+        })?;
         let expected: &[usize] = if rows == 1 { &[cols] } else { &[cols, rows] };
         if info.dims != expected {
             return Err(wrong(format!("has shape {:?} instead of {expected:?}", info.dims)));

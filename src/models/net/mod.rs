@@ -20,7 +20,7 @@ mod slim;
 pub(super) mod vlm;
 
 pub(super) use bert::Bert;
-pub(super) use deberta::{Deberta, LONGEST};
+pub(super) use deberta::{Deberta, Design, DesignError};
 pub(super) use packed::{Packed, runs};
 
 /// Sizes the thread pool that candle's and our own kernels share; 0 is one thread a core. Only the first call counts:

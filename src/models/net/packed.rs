@@ -5,19 +5,28 @@ use candle_core::{Device, Tensor};
 /// Sequences end to end: row `i` of every tensor made from them belongs to token `i`.
 pub(crate) struct Packed {
     ids: Vec<u32>,
+    /// Which sentence of a pair each token belongs to; empty if nobody asks.
+    types: Vec<u32>,
     lengths: Vec<usize>,
 }
 
 impl Packed {
     /// Lays the sequences end to end. None may be empty; a tokenizer that adds special tokens makes none.
     pub(crate) fn new<'a>(sequences: impl IntoIterator<Item = &'a [u32]>) -> Self {
-        let mut packed = Self { ids: Vec::new(), lengths: Vec::new() };
+        let mut packed = Self { ids: Vec::new(), types: Vec::new(), lengths: Vec::new() };
         for sequence in sequences {
             debug_assert!(!sequence.is_empty());
             packed.ids.extend_from_slice(sequence);
             packed.lengths.push(sequence.len());
         }
         packed
+    }
+
+    /// The same with the type of every token, in the same order.
+    pub(crate) fn with_types<'a>(mut self, types: impl IntoIterator<Item = &'a [u32]>) -> Self {
+        self.types = types.into_iter().flatten().copied().collect();
+        debug_assert_eq!(self.types.len(), self.ids.len());
+        self
     }
 
     /// Tokens of each sequence.
@@ -37,6 +46,11 @@ impl Packed {
     /// Token ids `[tokens]`.
     pub(super) fn ids(&self) -> candle_core::Result<Tensor> {
         Tensor::new(self.ids.as_slice(), &Device::Cpu)
+    }
+
+    /// Type of each token `[tokens]`.
+    pub(super) fn types(&self) -> candle_core::Result<Tensor> {
+        Tensor::new(self.types.as_slice(), &Device::Cpu)
     }
 
     /// Place of each token in its sequence `[tokens]`.

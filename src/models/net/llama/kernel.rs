@@ -15,12 +15,16 @@ pub(super) type Bytes = [[i8; LANES]; 2];
 /// Sixteen f16 numbers as bits.
 pub(super) type Halves = [u16; LANES];
 
-/// Most blocks of 32 in a row that the kernels take: rows of up to 4,096 numbers.
-pub(super) const MAX_BLOCKS: usize = 128;
-const MAX_SCALES: usize = 2 * MAX_BLOCKS;
+/// Most blocks of 32 in a row that the kernels take: rows of up to 16,384 numbers.
+pub(super) const MAX_BLOCKS: usize = 512;
+/// Most blocks of a short row, whose expanded scales stay in the nearest cache.
+const SHORT: usize = 128;
+/// Registers for the scales and minima of a short row, and of any row.
+const FEW: usize = 2 * SHORT / LANES;
+const ALL: usize = 2 * MAX_BLOCKS / LANES;
 
 /// f16 to f32, exact for every finite number (subnormal ones included).
-fn expand(bits: &Halves) -> f32x16 {
+pub(super) fn expand(bits: &Halves) -> f32x16 {
     let bits = i32x16::from(i16x16::new(bits.map(|half| half as i16)));
     let sign = bits & i32x16::splat(i32::MIN);
     let magnitude: f32x16 = bytemuck::cast((bits & i32x16::splat(0x7fff)) << 13);
@@ -29,8 +33,8 @@ fn expand(bits: &Halves) -> f32x16 {
     bytemuck::cast(bytemuck::cast::<f32x16, i32x16>(magnitude) | sign)
 }
 
-fn expand_all(scales: &[Halves]) -> [f32x16; MAX_SCALES / LANES] {
-    let mut expanded = [f32x16::ZERO; MAX_SCALES / LANES];
+fn expand_all<const N: usize>(scales: &[Halves]) -> [f32x16; N] {
+    let mut expanded = [f32x16::ZERO; N];
     for (to, from) in expanded.iter_mut().zip(scales) {
         *to = expand(from);
     }
@@ -53,7 +57,15 @@ pub(super) fn sums(x: &[f32x16]) -> Vec<f32x16> {
 
 /// One row of Q4_1 times `x`. `scales`: all scales of the row, then all minima. `sums`: of `x`.
 pub(super) fn dot_q4_1(quants: &[Nibbles], scales: &[Halves], x: &[f32x16], sums: &[f32x16]) -> f32 {
-    let expanded = expand_all(scales);
+    if quants.len() <= SHORT {
+        dot_nibbles::<FEW>(quants, scales, x, sums)
+    } else {
+        dot_nibbles::<ALL>(quants, scales, x, sums)
+    }
+}
+
+fn dot_nibbles<const N: usize>(quants: &[Nibbles], scales: &[Halves], x: &[f32x16], sums: &[f32x16]) -> f32 {
+    let expanded = expand_all::<N>(scales);
     let (scale, minimum) = bytemuck::cast_slice::<f32x16, f32>(&expanded).split_at(quants.len());
     let (mut scaled, mut shifted) = (f32x16::ZERO, f32x16::ZERO);
     for ((((block, x), sum), scale), minimum) in quants.iter().zip(x.chunks_exact(2)).zip(sums).zip(scale).zip(minimum)
@@ -67,7 +79,11 @@ pub(super) fn dot_q4_1(quants: &[Nibbles], scales: &[Halves], x: &[f32x16], sums
 
 /// One row of Q8_0 times `x`.
 pub(super) fn dot_q8_0(quants: &[Bytes], scales: &[Halves], x: &[f32x16]) -> f32 {
-    let expanded = expand_all(scales);
+    if quants.len() <= SHORT { dot_bytes::<FEW>(quants, scales, x) } else { dot_bytes::<ALL>(quants, scales, x) }
+}
+
+fn dot_bytes<const N: usize>(quants: &[Bytes], scales: &[Halves], x: &[f32x16]) -> f32 {
+    let expanded = expand_all::<N>(scales);
     let mut sum = f32x16::ZERO;
     for ((block, x), scale) in quants.iter().zip(x.chunks_exact(2)).zip(bytemuck::cast_slice::<f32x16, f32>(&expanded))
     {
@@ -77,9 +93,29 @@ pub(super) fn dot_q8_0(quants: &[Bytes], scales: &[Halves], x: &[f32x16]) -> f32
     sum.reduce_add()
 }
 
+/// One row of bytes whose halves of a block have a scale each times `x`. `scales`: those of the first halves, then those
+/// of the second.
+pub(super) fn dot_halves(quants: &[Bytes], scales: &[Halves], x: &[f32x16]) -> f32 {
+    let expanded = expand_all::<ALL>(scales);
+    let (first, second) = bytemuck::cast_slice::<f32x16, f32>(&expanded).split_at(quants.len());
+    let mut sum = f32x16::ZERO;
+    for (((block, x), first), second) in quants.iter().zip(x.chunks_exact(2)).zip(first).zip(second) {
+        let [low, high] = bytes(block);
+        sum = f32x16::splat(*first).mul_add(low * x[0], sum);
+        sum = f32x16::splat(*second).mul_add(high * x[1], sum);
+    }
+    sum.reduce_add()
+}
+
+/// One row of f16 times `x`.
+pub(super) fn dot_f16(row: &[Halves], x: &[f32x16]) -> f32 {
+    let products = row.iter().zip(x).fold(f32x16::ZERO, |sum, (half, x)| expand(half).mul_add(*x, sum));
+    products.reduce_add()
+}
+
 /// One row of Q4_1 as floats.
 pub(super) fn expand_q4_1(quants: &[Nibbles], scales: &[Halves], row: &mut [f32x16]) {
-    let expanded = expand_all(scales);
+    let expanded = expand_all::<ALL>(scales);
     let (scale, minimum) = bytemuck::cast_slice::<f32x16, f32>(&expanded).split_at(quants.len());
     for (((block, to), scale), minimum) in quants.iter().zip(row.chunks_exact_mut(2)).zip(scale).zip(minimum) {
         let (scale, minimum) = (f32x16::splat(*scale), f32x16::splat(*minimum));
@@ -91,13 +127,24 @@ pub(super) fn expand_q4_1(quants: &[Nibbles], scales: &[Halves], row: &mut [f32x
 
 /// One row of Q8_0 as floats.
 pub(super) fn expand_q8_0(quants: &[Bytes], scales: &[Halves], row: &mut [f32x16]) {
-    let expanded = expand_all(scales);
+    let expanded = expand_all::<ALL>(scales);
     for ((block, to), scale) in
         quants.iter().zip(row.chunks_exact_mut(2)).zip(bytemuck::cast_slice::<f32x16, f32>(&expanded))
     {
         let [low, high] = bytes(block);
         to[0] = low * f32x16::splat(*scale);
         to[1] = high * f32x16::splat(*scale);
+    }
+}
+
+/// One row of bytes with two scales a block as floats.
+pub(super) fn expand_halves(quants: &[Bytes], scales: &[Halves], row: &mut [f32x16]) {
+    let expanded = expand_all::<ALL>(scales);
+    let (first, second) = bytemuck::cast_slice::<f32x16, f32>(&expanded).split_at(quants.len());
+    for (((block, to), first), second) in quants.iter().zip(row.chunks_exact_mut(2)).zip(first).zip(second) {
+        let [low, high] = bytes(block);
+        to[0] = low * f32x16::splat(*first);
+        to[1] = high * f32x16::splat(*second);
     }
 }
 
@@ -158,5 +205,23 @@ mod tests {
         assert!((expanded[3].as_array()[2] - f32::from(quants[1][1][2]) * number(1)).abs() < 1e-6);
         let fused = dot_q8_0(&quants, &scales, &x);
         assert!((fused - dot(&expanded, &x)).abs() < 1e-3, "{fused}");
+
+        expand_halves(&quants, &scales, &mut expanded);
+        assert!((expanded[2].as_array()[2] - f32::from(quants[1][0][2]) * number(1)).abs() < 1e-6);
+        assert!((expanded[3].as_array()[2] - f32::from(quants[1][1][2]) * number(blocks + 1)).abs() < 1e-6);
+        let fused = dot_halves(&quants, &scales, &x);
+        assert!((fused - dot(&expanded, &x)).abs() < 1e-3, "{fused}");
+    }
+
+    #[test]
+    fn long_rows_have_room() {
+        let x = row(MAX_BLOCKS);
+        let quants: Vec<Nibbles> = (0..MAX_BLOCKS).map(|b| [(b % 251) as u8; 16]).collect();
+        let one = half::f16::from_f32(1.0).to_bits();
+        let scales = vec![[one; LANES]; 2 * MAX_BLOCKS / LANES];
+        let mut expanded = vec![f32x16::ZERO; 2 * MAX_BLOCKS];
+        expand_q4_1(&quants, &scales, &mut expanded);
+        let fused = dot_q4_1(&quants, &scales, &x, &sums(&x));
+        assert!((fused - dot(&expanded, &x)).abs() < 1e-2 * fused.abs().max(1.0), "{fused}");
     }
 }

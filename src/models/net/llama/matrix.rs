@@ -7,102 +7,62 @@ use candle_core::{Device, Tensor};
 use rayon::prelude::*;
 use wide::f32x16;
 
-use super::kernel::{self, Bytes, Halves, LANES, MAX_BLOCKS, Nibbles};
-use crate::models::net::gguf::{Form, Gguf, GgufError, RawTensor};
+use super::kernel::{self, LANES};
+use super::part::Part;
+use crate::models::net::gguf::{Gguf, GgufError};
 
 /// From how many positions on the matrix is expanded as a whole.
 const MANY: usize = 24;
 /// Rows that one thread takes at a time.
 const ROWS_PER_TASK: usize = 96;
 
-enum Quants {
-    /// Scales of a row: all scales, then all minima.
-    Q4_1(Vec<Nibbles>),
-    Q8_0(Vec<Bytes>),
-}
-
-/// `rows` × `cols` weights.
+/// `rows` × `cols` weights; neighbours of one form are one part.
 pub(super) struct Matrix {
     rows: usize,
     cols: usize,
-    quants: Quants,
-    /// Padded to whole registers for each row.
-    scales: Vec<Halves>,
+    parts: Vec<Part>,
 }
 
 impl Matrix {
-    /// The named tensors below each other; all must have `cols` columns and one form.
-    pub(super) fn load(gguf: &Gguf<'_>, parts: &[(&str, usize)], cols: usize) -> Result<Self, GgufError> {
-        let mut matrix: Option<Self> = None;
-        for (name, rows) in parts {
-            let part = Self::read(&gguf.tensor(name, *rows, cols)?, name)?;
-            match &mut matrix {
-                None => matrix = Some(part),
-                Some(matrix) => matrix.append(part, name)?,
-            }
+    /// The named tensors below each other; all must have `cols` columns.
+    pub(super) fn load(gguf: &Gguf<'_>, names: &[(&str, usize)], cols: usize) -> Result<Self, GgufError> {
+        let mut parts: Vec<Part> = Vec::new();
+        for (name, rows) in names {
+            let part = Part::read(&gguf.tensor(name, *rows, cols)?, name)?;
+            let left = match parts.last_mut() {
+                Some(last) => last.append(part),
+                None => Some(part),
+            };
+            parts.extend(left);
         }
-        matrix.ok_or_else(|| wrong("(none)", "was asked for without a name"))
-    }
-
-    fn read(raw: &RawTensor<'_>, name: &str) -> Result<Self, GgufError> {
-        if raw.cols.div_ceil(32) > MAX_BLOCKS {
-            return Err(wrong(name, "has rows longer than 4096"));
+        if parts.is_empty() {
+            let problem = "was asked for without a name".to_owned();
+            return Err(GgufError::Tensor { name: "(none)".to_owned(), problem });
         }
-        let blocks = raw.cols / 32;
-        let (quants, scales) = match raw.form {
-            Form::F32 => return Err(wrong(name, "has form F32 instead of Q4_1 or Q8_0")),
-            Form::Q4_1 => {
-                let (all, _) = raw.bytes.as_chunks::<20>();
-                let quants = all.iter().map(|block| std::array::from_fn(|i| block[4 + i])).collect();
-                (Quants::Q4_1(quants), rows_of_scales(all, blocks, &[0, 2]))
-            }
-            Form::Q8_0 => {
-                let (all, _) = raw.bytes.as_chunks::<34>();
-                let half = |block: &[u8; 34], h: usize| -> [i8; LANES] {
-                    std::array::from_fn(|i| block[2 + h * LANES + i].cast_signed())
-                };
-                let quants = all.iter().map(|block| [half(block, 0), half(block, 1)]).collect();
-                (Quants::Q8_0(quants), rows_of_scales(all, blocks, &[0]))
-            }
-        };
-        Ok(Self { rows: raw.rows, cols: raw.cols, quants, scales })
+        Ok(Self { rows: parts.iter().map(|part| part.rows).sum(), cols, parts })
     }
 
-    fn append(&mut self, other: Self, name: &str) -> Result<(), GgufError> {
-        match (&mut self.quants, other.quants) {
-            (Quants::Q4_1(to), Quants::Q4_1(from)) => to.extend(from),
-            (Quants::Q8_0(to), Quants::Q8_0(from)) => to.extend(from),
-            _ => return Err(wrong(name, "has another form than its neighbours")),
+    /// The part that holds the row, and which of its rows that is.
+    fn part(&self, mut row: usize) -> (&Part, usize) {
+        let (last, others) = self.parts.split_last().expect("a matrix has a tensor");
+        for part in others {
+            if row < part.rows {
+                return (part, row);
+            }
+            row -= part.rows;
         }
-        self.scales.extend(other.scales);
-        self.rows += other.rows;
-        Ok(())
-    }
-
-    fn blocks(&self) -> usize {
-        self.cols / 32
-    }
-
-    fn scales(&self, row: usize) -> &[Halves] {
-        let width = self.scales.len() / self.rows;
-        &self.scales[row * width..(row + 1) * width]
+        (last, row)
     }
 
     /// Row `row` as floats into `to`, which holds `cols` numbers.
     pub(super) fn expand(&self, row: usize, to: &mut [f32x16]) {
-        let blocks = row * self.blocks()..(row + 1) * self.blocks();
-        match &self.quants {
-            Quants::Q4_1(quants) => kernel::expand_q4_1(&quants[blocks], self.scales(row), to),
-            Quants::Q8_0(quants) => kernel::expand_q8_0(&quants[blocks], self.scales(row), to),
-        }
+        let (part, row) = self.part(row);
+        part.expand(row, to);
     }
 
     fn dot(&self, row: usize, x: &[f32x16], sums: &[f32x16]) -> f32 {
-        let blocks = row * self.blocks()..(row + 1) * self.blocks();
-        match &self.quants {
-            Quants::Q4_1(quants) => kernel::dot_q4_1(&quants[blocks], self.scales(row), x, sums),
-            Quants::Q8_0(quants) => kernel::dot_q8_0(&quants[blocks], self.scales(row), x),
-        }
+        let (part, row) = self.part(row);
+        part.dot(row, x, sums)
     }
 
     /// The products of the chosen rows with one position `x`, in the order of `rows`.
@@ -181,23 +141,4 @@ fn dots_with_all(row: &[f32x16], positions: &[&[f32x16]], out: &mut [f32]) {
     for (out, x) in out_rest.iter_mut().zip(rest) {
         *out = kernel::dot(row, x);
     }
-}
-
-/// The f16 at each of `offsets` of every block, by row, all of one offset before those of the next.
-fn rows_of_scales<const N: usize>(all: &[[u8; N]], blocks: usize, offsets: &[usize]) -> Vec<Halves> {
-    let width = (blocks * offsets.len()).div_ceil(LANES);
-    let mut scales = Vec::with_capacity(all.len() / blocks.max(1) * width);
-    for row in all.chunks_exact(blocks.max(1)) {
-        let mut padded = vec![[0u16; LANES]; width];
-        let at = |offset: usize| row.iter().map(move |block| u16::from_le_bytes([block[offset], block[offset + 1]]));
-        for (to, from) in padded.as_flattened_mut().iter_mut().zip(offsets.iter().copied().flat_map(at)) {
-            *to = from;
-        }
-        scales.extend(padded);
-    }
-    scales
-}
-
-fn wrong(name: &str, problem: &str) -> GgufError {
-    GgufError::Tensor { name: name.to_owned(), problem: problem.to_owned() }
 }
