@@ -10,7 +10,7 @@ use clap::Args;
 use crate::bus::wire::{AnswerReply, AskRequest, V1};
 use crate::bus::{ClientError, Events, Picture};
 use crate::config::Span;
-use crate::domain::{Design, Label, StreamId};
+use crate::domain::{Design, Role, StreamId};
 
 use super::ask_file::{self, Asked};
 use super::server::{FOUND, NOTHING, ServerArgs, failed, span};
@@ -19,7 +19,7 @@ use super::show;
 /// How long evidence may be behind its answer.
 const EVIDENCE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks a question about what a running daemon has seen, or about a file, without any server. Ends with 0 if a claim was grounded (or, unchecked, made),
+/// Asks a question about what a running daemon has seen, or about a file, without any server. Ends with 0 if a grounded (or, unchecked, a made) claim answers,
 /// 1 if none was or the question was refused, 69 if no server or no daemon answers.
 #[derive(Debug, Args)]
 pub struct AskArgs {
@@ -142,9 +142,10 @@ fn write_evidence(dir: &Path, pictures: &[Picture]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether something was told as an answer.
 fn verdict_on(reply: &AnswerReply) -> u8 {
-    let counts = |label: Label| label == Label::Grounded || reply.design == Design::None;
-    if reply.claims.iter().any(|claim| counts(claim.verdict)) { FOUND } else { NOTHING }
+    let is_told = |role: Role| matches!(role, Role::Answers | Role::Unchecked);
+    if reply.assessments.iter().any(|it| is_told(it.role)) { FOUND } else { NOTHING }
 }
 
 pub(super) fn stream_id(text: &str) -> Result<StreamId, String> {

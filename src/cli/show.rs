@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::page::rounds;
 use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Survey, TimeAsked, Trial, Verdict, Window};
-use crate::domain::Label;
+use crate::domain::{Label, Role};
 
 /// An answer: its paragraph, then every claim with what was found, then what it rests on.
 pub fn answer(reply: &AnswerReply) -> String {
@@ -19,6 +19,7 @@ pub fn answer(reply: &AnswerReply) -> String {
     for round in &reply.rounds {
         let _ = writeln!(out, "  looked again, {}", rounds::sentence(round));
     }
+    out.push_str(&beside(reply));
     let _ = writeln!(out, "\ndesign {}", reply.design.as_str());
     out.push_str(&time(&reply.time));
     if let Some(found) = &reply.survey {
@@ -26,6 +27,17 @@ pub fn answer(reply: &AnswerReply) -> String {
     }
     out.push_str(&moments(&reply.moments));
     out
+}
+
+/// The proven claims that are not told, because they do not answer.
+fn beside(reply: &AnswerReply) -> String {
+    let untold = reply.assessments.iter().filter(|it| it.role == Role::BesideThePoint);
+    untold.fold(String::new(), |mut out, it| {
+        if let Some(claim) = reply.claims.iter().find(|claim| claim.verdict_id == it.verdict_id) {
+            let _ = writeln!(out, "~ {:?} does not answer the question (relevance {:.2})", claim.claim, it.relevance);
+        }
+        out
+    })
 }
 
 /// One paragraph a claim.
