@@ -9,7 +9,7 @@ use super::rank::{self, Candidate, Lean, Place, Wish};
 use super::scene::{Part, scopes};
 use super::time::{self, Event, Plan};
 use crate::domain::words::content;
-use crate::domain::{Citation, Embedding, Hit, Order, StreamId, StreamTime};
+use crate::domain::{Citation, Embedding, Hit, Order, StreamId, StreamTime, WallTime};
 use crate::engine::Lane;
 use crate::seams::ModelError;
 use crate::telemetry::Stage;
@@ -65,7 +65,7 @@ impl Parts {
     async fn rank(&self, lookup: Lookup<'_>) -> Result<Vec<Hit>, AnswerError> {
         let mut found = self.near(lookup).await?;
         found.retain(|found| !lookup.has_seen(&found.hit));
-        let candidates: Vec<Candidate> = found.iter().map(|found| candidate(found, lookup.parts)).collect();
+        let candidates: Vec<Candidate> = found.iter().map(|found| candidate(found, lookup)).collect();
         let scores = rank::scores(&candidates, &wish(lookup));
         let taken = rank::spread(&candidates, &scores, &lookup.seen_places(), lookup.k);
         Ok(taken.into_iter().map(|index| found[index].hit.clone()).collect())
@@ -111,6 +111,13 @@ impl Parts {
 }
 
 impl Lookup<'_> {
+    /// Seconds on the clock of the candidates, which all streams share. It begins where the first stream does, so that
+    /// whole seconds stay whole.
+    fn clock(&self, wall: WallTime) -> f64 {
+        let zero = self.parts.first().map_or(0, |part| part.extent.epoch.nanos());
+        wall.nanos().saturating_sub(zero) as f64 / 1e9
+    }
+
     fn has_seen(&self, hit: &Hit) -> bool {
         self.seen.iter().any(|seen| seen.at == hit.moment.at && seen.stream == hit.moment.stream)
     }
@@ -119,16 +126,20 @@ impl Lookup<'_> {
     fn seen_places(&self) -> Vec<Place> {
         let place = |seen: &Citation| {
             let stream = self.parts.iter().position(|part| part.stream == seen.stream)?;
-            Some((stream, self.parts[stream].extent.epoch.seconds() + seen.at.seconds()))
+            Some((stream, self.clock(wall(&self.parts[stream], seen.at))))
         };
         self.seen.iter().filter_map(place).collect()
     }
 }
 
-fn candidate(Found { hit: Hit { moment, score }, event }: &Found, parts: &[Part]) -> Candidate {
+fn wall(part: &Part, at: StreamTime) -> WallTime {
+    part.extent.epoch.plus(at.saturating_since(StreamTime::ZERO))
+}
+
+fn candidate(Found { hit: Hit { moment, score }, event }: &Found, lookup: Lookup<'_>) -> Candidate {
     Candidate {
-        at: moment.wall.seconds(),
-        stream: parts.iter().position(|part| part.stream == moment.stream).unwrap_or_default(),
+        at: lookup.clock(moment.wall),
+        stream: lookup.parts.iter().position(|part| part.stream == moment.stream).unwrap_or_default(),
         stems: content(moment.caption.as_str()),
         topic: *score,
         event: *event,
@@ -138,7 +149,7 @@ fn candidate(Found { hit: Hit { moment, score }, event }: &Found, parts: &[Part]
 fn wish(lookup: Lookup<'_>) -> Wish {
     let lean = |part: &Part| {
         let (towards, within) = part.plan.lean?;
-        Some(Lean { towards: part.extent.epoch.seconds() + towards.seconds(), within })
+        Some(Lean { towards: lookup.clock(wall(part, towards)), within })
     };
     let parts = lookup.parts;
     Wish {

@@ -202,7 +202,13 @@ const SAME: &[(&str, &str)] = &[
 /// What belongs to a wider word: a question about vehicles is answered by sentences about cars.
 const KINDS: &[(&str, &[&str])] = &[
     ("vehicle", &["car", "truck", "bus", "van", "motorcycle", "train"]),
-    ("animal", &["dog", "cat", "bird", "horse", "sheep", "cow", "bear", "elephant", "zebra", "giraffe"]),
+    (
+        "animal",
+        &[
+            "dog", "cat", "bird", "horse", "sheep", "cow", "bear", "elephant", "zebra", "giraffe", "rabbit", "puppy",
+            "kitten", "goat", "pig", "duck", "chicken", "deer", "fox", "squirrel", "monkey", "lion", "tiger",
+        ],
+    ),
     ("person", &["man", "woman", "child", "boy", "girl", "baby", "lady"]),
     ("colour", &["black", "white", "red", "blue", "green", "yellow", "brown", "orange", "purple", "pink", "gray"]),
     ("place", &["left", "right", "centre", "foreground", "background"]),

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use super::Candidate;
 
-/// Standard deviations of the score that make a moment weigh e times more, inverted.
-const SHARPNESS: f32 = 0.75;
+/// A moment that is two standard deviations better weighs e times more.
+const SHARPNESS: f32 = 0.5;
 /// Seconds after which a moment covers a third.
-const NEAR: f64 = 4.0;
+const NEAR: f64 = 3.0;
 /// Seconds after which it covers nothing worth counting.
 const FAR: f64 = 5.0 * NEAR;
 
