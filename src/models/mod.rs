@@ -175,6 +175,9 @@ fn check_files(config: &Config) -> Result<(), ModelError> {
         let refused = |error| ModelError::Load { model: file.role.to_string(), reason: chain(&error) };
         file.verify(&config.dir).map_err(|error: manifest::FileError| refused(error))?;
     }
+    if let Captioner::Vlm(vlm) = &config.captioner {
+        check_locked(&config.dir, &config.dir.join(&vlm.folder), manifest::Role::Captioner)?;
+    }
     if let Drafter::Gguf(drafter::File { path }) = &config.drafter {
         check_locked(&config.dir, path, manifest::Role::Drafter)?;
     }

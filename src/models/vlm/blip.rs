@@ -14,6 +14,7 @@ use super::picture::{Normal, squared};
 use super::store::Store;
 use super::{Config, tell};
 use crate::domain::{Caption, Fingerprint, Picture};
+use crate::models::device;
 use crate::models::weights::{failed, tokenizer, unusable};
 use crate::seams::{Captioner, ModelError};
 
@@ -47,7 +48,7 @@ pub(super) fn load(
     text: &str,
     mut store: Store,
     config: &Config,
-    device: &Device,
+    on: &Device,
 ) -> Result<Blip, ModelError> {
     let broken = |why: serde_json::Error| unusable(NAME, &folder.join("config.json"), why);
     let mut json: Value = serde_json::from_str(text).map_err(broken)?;
@@ -56,16 +57,18 @@ pub(super) fn load(
     let (begin, end) = (id("bos_token_id", 30522), id("sep_token_id", 102));
     store.alias(HEAD[0], HEAD[1]);
     store.alias(HEAD_BIAS[0], HEAD_BIAS[1]);
-    tracing::info!(model = NAME, dtype = "f32", weights_mb = store.bytes_as(DType::F32) / 1_000_000, "loading");
+    if on.is_cpu() {
+        device::announce(NAME, store.bytes_as(DType::F32))?;
+    }
     let fingerprint =
         store.fingerprint(&format!("blip/{}t", config.caption_tokens), &["config.json", "tokenizer.json"])?;
     let tokenizer = tokenizer(NAME, &folder.join("tokenizer.json"))?;
     let side = shape.vision_config.image_size as u32;
-    let net = BlipForConditionalGeneration::new(&shape, store.into_builder(DType::F32, device))
+    let net = BlipForConditionalGeneration::new(&shape, store.into_builder(DType::F32, on))
         .map_err(|error| load_error(NAME, folder, &error))?;
     // It counts positions from zero, and has so many.
     let limit = config.caption_tokens.min(shape.text_config.max_position_embeddings);
-    let (normal, device) = (Normal::new(MEAN, DEVIATION), device.clone());
+    let (normal, device) = (Normal::new(MEAN, DEVIATION), on.clone());
     Ok(Blip { net, tokenizer, normal, side, begin, end, limit, device, fingerprint })
 }
 

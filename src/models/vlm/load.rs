@@ -12,6 +12,7 @@ use super::picture::Processor;
 use super::prompt::{self, Prompt, Template};
 use super::store::Store;
 use super::{Config, Shared, Vlm, blip};
+use crate::models::device;
 use crate::models::net::vlm::Shape;
 use crate::models::weights::{tokenizer, unusable};
 use crate::seams::{Captioner, ModelError, VisualQa};
@@ -96,7 +97,7 @@ impl Builder<'_> {
         (lens, prompt): (Lens, Prompt),
         build: impl FnOnce(&candle_nn::VarBuilder<'_>) -> candle_core::Result<Net>,
     ) -> Result<Vlm, ModelError> {
-        tell_memory(name, &store, shape, self.dtype, picture_tokens);
+        tell_memory(name, &store, shape, (self.device, self.dtype), picture_tokens)?;
         let type_name = self.dtype.as_str();
         let described = format!("{described}/p{}/{}t/{type_name}", prompt::VERSION, self.config.caption_tokens);
         let fingerprint = store.fingerprint(&described, &BESIDE)?;
@@ -159,34 +160,37 @@ fn cache_bytes(shape: &Shape, dtype: DType, tokens: u64) -> u64 {
     2 * (shape.layers * shape.kv_heads * shape.head * dtype.size_in_bytes()) as u64 * tokens
 }
 
-fn tell_memory(name: &str, store: &Store, shape: &Shape, dtype: DType, picture_tokens: u64) {
+/// Says what is needed before it is taken; on the CPU it is refused if it is not there.
+fn tell_memory(
+    name: &str,
+    store: &Store,
+    shape: &Shape,
+    (device, dtype): (&Device, DType),
+    picture_tokens: u64,
+) -> Result<(), ModelError> {
     const TEXT_TOKENS: u64 = 160;
+    let (weights, cache) = (store.bytes_as(dtype), cache_bytes(shape, dtype, picture_tokens + TEXT_TOKENS));
     let megabytes = |bytes: u64| bytes / 1_000_000;
     tracing::info!(
         model = name,
+        device = device::name(device),
         dtype = dtype.as_str(),
-        weights_mb = megabytes(store.bytes_as(dtype)),
-        cache_mb_per_picture = megabytes(cache_bytes(shape, dtype, picture_tokens + TEXT_TOKENS)),
-        "loading; the weights stay, what is remembered of the pictures of a call lasts as long as it"
+        weights_mb = megabytes(weights),
+        cache_mb_per_picture = megabytes(cache),
+        "the weights stay, what is remembered of the pictures of a call lasts as long as it"
     );
+    if device.is_cpu() { device::announce(name, weights + cache) } else { Ok(()) }
 }
 
 /// A folder whose tensors do not fit its configuration, or a device without room for them.
 pub(super) fn load_error(name: &str, folder: &Path, error: &candle_core::Error) -> ModelError {
-    if is_out_of_memory(error) {
-        let reason = format!("the device has no room for it ({error}); take a smaller model or another device");
-        return ModelError::Load { model: name.to_owned(), reason };
+    match device::failed(name, &error.to_string()) {
+        ModelError::Run { .. } => unusable(name, folder, error),
+        memory => memory,
     }
-    unusable(name, folder, error)
 }
 
 /// A computation that failed.
 pub(super) fn run_error(name: &str, error: &candle_core::Error) -> ModelError {
-    let hint = if is_out_of_memory(error) { "; lower engine.max_pictures or the model's max_pixels" } else { "" };
-    ModelError::Run { model: name.to_owned(), reason: format!("{error}{hint}") }
-}
-
-fn is_out_of_memory(error: &candle_core::Error) -> bool {
-    let text = error.to_string().to_lowercase();
-    text.contains("out of memory") || text.contains("out_of_memory")
+    device::failed(name, &error.to_string())
 }
