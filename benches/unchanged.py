@@ -107,7 +107,10 @@ def compare(args, name, clip, every, address, folder):
     length = {"vtest": 75, "bikes": 9, "still": 295}[name]
     times = [i * step for i in range(int(length / step) + 1)]
     run = lambda clip, sight: Watched(args, clip, every, sight, QUESTIONS, times, address, folder)
-    without, others = run(clip, "extend_unchanged = false"), [("with the gate", run(clip, "extend_unchanged = true"))]
+    without, others = run(clip, "extend_unchanged = false"), []
+    for often in args.caption_at_least:
+        sight = f"extend_unchanged = true\ncaption_at_least = {json.dumps(often)}"
+        others.append((f"with the gate, a caption at least every {often}", run(clip, sight)))
     at = [moment["timestamp"] for moment in without.moments.values()]
     if (control := Path(clip).with_name("again.mp4")).exists():
         others.append(("other noise, no gate", run(control, "extend_unchanged = false")))
@@ -144,6 +147,7 @@ def main():
     parser.add_argument("--binary", default=ROOT / "target/release/groundedvqa")
     parser.add_argument("--drafter", default="extractive", choices=["extractive", "smollm2"])
     parser.add_argument("--only", choices=["vtest", "bikes", "still", "events"])
+    parser.add_argument("--caption-at-least", nargs="+", default=["10m"], metavar="TIME", help="what the gate is held to")
     parser.add_argument("--differences", action="store_true", help="show every answer that differs")
     args = parser.parse_args()
     args.models, scenes = args.models.resolve(), args.scenes.resolve()
