@@ -25,7 +25,13 @@ pub(super) enum Request {
     Search(StreamId, wire::SearchRequest),
     Frame(StreamId, wire::FrameRequest),
     Streams,
-    Order(Order),
+    Order(Box<Order>),
+}
+
+impl Request {
+    pub(super) fn order(order: Order) -> Self {
+        Self::Order(Box::new(order))
+    }
 }
 
 /// Who answers.
@@ -47,7 +53,7 @@ impl Desk {
             Request::Search(stream, request) => self.search(stream, request).await,
             Request::Frame(stream, request) => self.frame(stream, request).await,
             Request::Streams => self.streams(),
-            Request::Order(order) => Reply::json(&orders::give(&self.orders, order).await?),
+            Request::Order(order) => Reply::json(&orders::give(&self.orders, *order).await?),
         }
     }
 

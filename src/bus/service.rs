@@ -188,10 +188,10 @@ impl Door {
             Verb::Verify => self.job(body, &self.questions, |request| Ok(Request::Verify(named(stream)?, request))),
             Verb::Search => self.job(body, &self.lookups, |request| Ok(Request::Search(named(stream)?, request))),
             Verb::Frame => self.job(body, &self.lookups, |request| Ok(Request::Frame(named(stream)?, request))),
-            Verb::AddStream => self.job(body, &self.lookups, |request| Ok(Request::Order(Order::Add(request)))),
-            Verb::ChangeStream => self.job(body, &self.lookups, |request| Ok(Request::Order(Order::Change(request)))),
+            Verb::AddStream => self.job(body, &self.lookups, |request| Ok(Request::order(Order::Add(request)))),
+            Verb::ChangeStream => self.job(body, &self.lookups, |request| Ok(Request::order(Order::Change(request)))),
             Verb::RemoveStream => self.job(body, &self.lookups, |request: wire::RemoveRequest| {
-                Ok(Request::Order(Order::Remove(request.stream)))
+                Ok(Request::order(Order::Remove(request.stream)))
             }),
             Verb::Streams => {
                 decode::<wire::StreamsRequest>(body, self.cfg.max_request_bytes)?;

@@ -102,6 +102,7 @@ pub(super) struct Logprobs {
 
 /// A token with what might have stood in its place.
 #[derive(Debug, Clone, Deserialize)]
+#[allow(clippy::struct_field_names, reason = "the names of the wire")]
 pub(super) struct Token {
     pub(super) token: String,
     pub(super) logprob: f64,

@@ -233,16 +233,13 @@ fn agent(endpoint: &Endpoint, address: &Address) -> Result<Agent, String> {
 
 /// The certificates that are trusted: those of `tls_ca`, or the system's.
 fn roots(endpoint: &Endpoint) -> Result<RootCerts, String> {
-    let certificates: Vec<Certificate<'static>> = match &endpoint.tls_ca {
-        Some(path) => {
-            let pem = std::fs::read(path).map_err(|error| format!("tls_ca {}: {error}", path.display()))?;
-            let items = parse_pem(&pem).filter_map(Result::ok);
-            items.filter_map(|item| if let PemItem::Certificate(it) = item { Some(it) } else { None }).collect()
-        }
-        None => {
-            let found = rustls_native_certs::load_native_certs().certs;
-            found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()
-        }
+    let certificates: Vec<Certificate<'static>> = if let Some(path) = &endpoint.tls_ca {
+        let pem = std::fs::read(path).map_err(|error| format!("tls_ca {}: {error}", path.display()))?;
+        let items = parse_pem(&pem).filter_map(Result::ok);
+        items.filter_map(|item| if let PemItem::Certificate(it) = item { Some(it) } else { None }).collect()
+    } else {
+        let found = rustls_native_certs::load_native_certs().certs;
+        found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()
     };
     if certificates.is_empty() {
         return Err(match &endpoint.tls_ca {

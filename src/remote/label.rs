@@ -79,11 +79,11 @@ fn begun<const N: usize>(text: &str, labels: [&str; N]) -> Option<usize> {
     let (_, after) = text.rsplit_once("\"label\"")?;
     let value = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     let value = value.split('"').next().unwrap_or_default().trim().to_lowercase();
-    let fits = |label: &&str| label.starts_with(value.as_str()) || value.starts_with(*label);
+    let fits = |label: &str| label.starts_with(value.as_str()) || value.starts_with(label);
     if value.is_empty() || labels.iter().filter(|label| fits(label)).count() != 1 {
         return None;
     }
-    labels.iter().position(|label| fits(&label))
+    labels.iter().position(|label| fits(label))
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ fn perform(act: Option<Act>, mut stream: &TcpStream) -> std::io::Result<()> {
         Act::Flood => {
             stream.write_all(b"HTTP/1.1 200 X\r\ncontent-length: 900000000000\r\n\r\n")?;
             loop {
-                stream.write_all(&[b' '; 65536])?;
+                stream.write_all(&[b' '; 4096])?;
             }
         }
         Act::Garbage => {

@@ -74,7 +74,7 @@ async fn the_next_moments_are_taken_those_elsewhere_first() {
     let memory = [(0.0, "What is there?"), (5.0, "What is here?"), (40.0, "Is a bus there?")];
     let house = house(&past, &memory, 2).await;
     let bus = claim("There is a bus.", 40.0);
-    script(&house, &[&[], &[bus.clone()]]);
+    script(&house, &[&[], std::slice::from_ref(&bus)]);
     let answer = ask(&house, 1).await;
     assert_eq!(answer.text, "There is a bus.");
     let [round] = answer.rounds.as_slice() else { panic!("one round: {:?}", answer.rounds) };

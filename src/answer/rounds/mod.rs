@@ -214,9 +214,10 @@ impl Parts {
         let Some(Round { why, how, added, grounded, took, trouble, .. }) = course.rounds.last() else { return };
         self.metrics.round(*how, *grounded > 0);
         let (why, how, claims, ms) = (why.as_str(), how.as_str(), added.len(), took.as_millis());
-        match trouble {
-            Some(trouble) => tracing::warn!(why, how, trouble, ms, "another look at the evidence was broken off"),
-            None => tracing::debug!(why, how, claims, grounded, ms, "looked at the evidence again"),
+        if let Some(trouble) = trouble {
+            tracing::warn!(why, how, trouble, ms, "another look at the evidence was broken off");
+        } else {
+            tracing::debug!(why, how, claims, grounded, ms, "looked at the evidence again");
         }
     }
 

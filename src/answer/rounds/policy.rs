@@ -37,6 +37,7 @@ pub(super) struct Found {
 
 /// Which ways are open: not taken yet, and with something to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "one flag a way, each by itself")]
 pub(super) struct Open {
     pub(super) repair: bool,
     pub(super) next: bool,
@@ -78,8 +79,7 @@ pub(super) fn next(found: &Found, open: Open, left: Left) -> Option<(Why, How)> 
     let ways: &[How] = match why {
         Why::Unverified => &[How::Repair],
         Why::Ungrounded => &[How::Repair, How::Next, How::Wider, How::Finer],
-        Why::Undrafted => &[How::Next, How::Wider, How::Finer],
-        Why::Unlike => &[How::Next, How::Wider, How::Finer],
+        Why::Undrafted | Why::Unlike => &[How::Next, How::Wider, How::Finer],
     };
     ways.iter().find(|how| open.has(**how)).map(|how| (why, *how))
 }
