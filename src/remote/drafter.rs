@@ -14,7 +14,7 @@ use super::metrics::{Metrics, Role};
 use super::reply;
 use super::trouble::Trouble;
 use crate::domain::words::{identity, words};
-use crate::domain::{Citation, Claim, Fingerprint};
+use crate::domain::{Caption, Citation, Claim, Fingerprint};
 use crate::seams::{self, DraftRequest, ModelError};
 
 /// Grows with every change of the words and the schema below.
@@ -116,12 +116,14 @@ fn claims(choice: &Choice, request: &DraftRequest) -> Result<Vec<Claim>, Trouble
     for Item { timestamp, claim } in claims {
         let moment = timestamp.strip_prefix('t').and_then(|label| label.parse::<usize>().ok());
         let Some(moment) = moment.and_then(|i| request.moments.get(i)) else { continue };
-        let text = reply::sentences(&claim, false);
-        let is_fit = words(&text).count() > 1 && !identity(&text).is_empty() && text.chars().count() <= MAX_CLAIM;
         let citation = Citation { stream: moment.stream.clone(), at: moment.at };
-        let is_known = kept.iter().any(|other| other.citation == citation && identity(&other.text) == identity(&text));
-        if is_fit && !is_known && kept.len() < request.max_claims {
-            kept.push(Claim { text, citation });
+        // One that is as long as the schema allows was broken off there.
+        let said = Caption::new(reply::sentences(&claim, claim.chars().count() >= MAX_CLAIM));
+        for text in said.sentences().filter(|text| words(text).count() > 1 && !identity(text).is_empty()) {
+            let same = |other: &Claim| other.citation == citation && identity(&other.text) == identity(text);
+            if kept.len() < request.max_claims && !kept.iter().any(same) {
+                kept.push(Claim { text: text.to_owned(), citation: citation.clone() });
+            }
         }
     }
     if kept.is_empty() && drafted > 0 {
@@ -133,7 +135,7 @@ fn claims(choice: &Choice, request: &DraftRequest) -> Result<Vec<Claim>, Trouble
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Caption, Moment, MomentId, StreamId, StreamTime, WallTime};
+    use crate::domain::{Moment, MomentId, StreamId, StreamTime, WallTime};
 
     fn request() -> DraftRequest {
         let moment = |seconds: u64| Moment {
@@ -184,6 +186,9 @@ mod tests {
                 vec![item("t0", "There is a car."), item("t1", "There is a car."), item("t0", "A third one.")],
                 vec![car(), ("There is a car.".to_owned(), 10.0)],
             ),
+            // One claim a sentence, none that was broken off.
+            (vec![item("t0", &"There is a car. ".repeat(20))], vec![car()]),
+            (vec![item("t0", "There is a car. A dog runs")], vec![car(), ("A dog runs.".to_owned(), 5.0)]),
             (vec![], vec![]),
         ];
         for (items, due) in table {

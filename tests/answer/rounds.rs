@@ -70,8 +70,8 @@ async fn a_repair_is_not_proven_by_the_picture_it_was_read_from() {
 
 #[tokio::test]
 async fn the_next_moments_are_taken_those_elsewhere_first() {
-    let past = [(0.0, shows(1)), (5.0, shows(1)), (40.0, shows(3))];
-    let memory = [(0.0, "What is there?"), (5.0, "What is here?"), (40.0, "Is a bus there?")];
+    let past = [(0.0, shows(1)), (1.0, shows(1)), (40.0, shows(3))];
+    let memory = [(0.0, "What is there?"), (1.0, "What is here?"), (40.0, "Is a bus there?")];
     let house = house(&past, &memory, 2).await;
     let bus = claim("There is a bus.", 40.0);
     script(&house, &[&[], std::slice::from_ref(&bus)]);
@@ -80,7 +80,7 @@ async fn the_next_moments_are_taken_those_elsewhere_first() {
     let [round] = answer.rounds.as_slice() else { panic!("one round: {:?}", answer.rounds) };
     assert_eq!((round.why, round.how, round.grounded), (Why::Undrafted, How::Next, 1));
     let looked_at: Vec<_> = round.looked_at.iter().map(|place| place.at).collect();
-    assert_eq!(looked_at, [at(40.0)], "5 s is too near to what was used");
+    assert_eq!(looked_at, [at(40.0)], "1 s is too near to what was used");
     let moments: Vec<_> = answer.moments.iter().map(|hit| hit.moment.at).collect();
     assert_eq!(moments, [at(0.0), at(40.0)]);
     assert_eq!(answer.verdicts[0].claim, bus);
