@@ -96,15 +96,10 @@ struct Case {
     name: String,
     ids: Vec<u32>,
     /// Which logits were kept: every one of this many.
-    #[serde(default = "one")]
     every: usize,
     logits: Vec<f32>,
     greedy: Vec<u32>,
     margins: Vec<f32>,
-}
-
-fn one() -> usize {
-    1
 }
 
 fn cases() -> Vec<Case> {
