@@ -379,6 +379,18 @@ async fn the_neighbour_of_a_long_moment_is_inside_it() {
 }
 
 #[tokio::test]
+async fn a_question_about_the_middle_of_a_long_moment_is_answered_by_the_frame_there() {
+    let house = House::new(&[(10.0, shows(4)), (30.0, shows(1)), (50.0, shows(4))]).await;
+    let house = house.remember(&[(10.0, "There is a car.")]).await;
+    house.index.extend(&stream("cam"), MomentId(0), at(50.0)).await.expect("extends").expect("the last one");
+    let drafted = [claim("There is a car.", 10.0), claim("There is a car.", 30.0)];
+    let answer = house.ask("What is there at 30 seconds?", &drafted).await.expect("an answer");
+    assert_eq!(answer.moments[0].moment.at, at(30.0));
+    let cited: Vec<_> = answer.verdicts.iter().map(|verdict| verdict.claim.citation.at).collect();
+    assert_eq!((cited.as_slice(), reasons(&answer.verdicts).as_slice()), (&[at(30.0)][..], &[Reason::Entailed][..]));
+}
+
+#[tokio::test]
 async fn a_model_that_fails_is_not_told_as_a_fact() {
     let house = House::new(&[(0.0, shows(1)), (5.0, shows(1))]).await.remember(&[(0.0, "a"), (5.0, "b")]).await;
     for fault in [&house.strings.captioner_fails, &house.strings.judge_fails] {

@@ -57,6 +57,7 @@ impl Parts {
                 time::arrange(hits, order, at, lookup.k)
             }
         };
+        let hits = hits.into_iter().map(|hit| lookup.cited(hit)).collect();
         self.metrics.took(Stage::Retrieve, start.elapsed());
         Ok(hits)
     }
@@ -119,7 +120,15 @@ impl Lookup<'_> {
     }
 
     fn has_seen(&self, hit: &Hit) -> bool {
-        self.seen.iter().any(|seen| seen.at == hit.moment.at && seen.stream == hit.moment.stream)
+        let moment = &hit.moment;
+        self.seen.iter().any(|seen| seen.stream == moment.stream && moment.distance(seen.at).is_zero())
+    }
+
+    fn cited(&self, hit: Hit) -> Hit {
+        match self.parts.iter().find(|part| part.stream == hit.moment.stream) {
+            Some(part) => Hit { moment: part.plan.cited(hit.moment), ..hit },
+            None => hit,
+        }
     }
 
     /// Where what was looked at lies, on the clock of the candidates.

@@ -84,6 +84,14 @@ impl Moment {
     pub fn distance(&self, at: StreamTime) -> Duration {
         if at < self.at { self.at.distance(at) } else { at.saturating_since(self.until) }
     }
+
+    /// The same moment as a citation of another time of its span, the one nearest to `at`.
+    #[must_use]
+    pub fn cited_at(self, at: StreamTime) -> Self {
+        let at = at.min(self.until).max(self.at);
+        let wall = self.wall.plus(at.saturating_since(self.at));
+        Self { at, wall, ..self }
+    }
 }
 
 /// A moment found by a search.

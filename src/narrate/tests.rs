@@ -226,17 +226,19 @@ async fn a_live_stream_drops_what_it_cannot_hold_and_counts_it() {
 }
 
 #[tokio::test]
-async fn the_frame_at_hand_is_finished_when_the_end_is_asked_for() {
+async fn the_end_waits_for_no_caption_and_a_restart_makes_it_anew() {
     let (script, started, open) = gated();
     let world = World::new(script);
     let (watching, _) = world.watch(StreamKind::File, vec![frames(&[0, 5, 10], Some(Step::End))]);
-    tokio::task::spawn_blocking(move || started.recv()).await.expect("no panic").expect("the first frame is captioned");
-    world.deps.stop.ask();
-    let mut ended = Box::pin(watching.ended());
-    assert!(futures::poll!(&mut ended).is_pending());
     open.send(()).expect("the captioner waits");
-    ended.await.expect("no panic");
+    let captioned = move || started.recv().and_then(|()| started.recv()).map(|()| started);
+    let started = tokio::task::spawn_blocking(captioned).await.expect("no panic").expect("two frames are captioned");
+    world.deps.stop.ask();
+    // The captioner is still at the second frame, and will be until the gate opens.
+    watching.ended().await.expect("no panic");
     assert_eq!(world.stored().await, [0.0]);
+    open.send(()).expect("the captioner waits");
+    drop(started);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::board::DropReason;
 use super::eye::{Eye, Plan};
 use super::puller::Item;
 use super::teller::Teller;
-use crate::domain::{BlindSpan, Frame, Moment, NewMoment, StreamKind, StreamState};
+use crate::domain::{BlindSpan, Caption, Embedding, Frame, Moment, NewMoment, StreamKind, StreamState};
 use crate::engine::{Engine, EngineError, Lane};
 use crate::index::{Index, IndexError};
 use crate::seams::ModelError;
@@ -47,11 +47,15 @@ enum FrameError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Index(#[from] IndexError),
+    #[error("stopped while its caption was under way")]
+    Stopped,
 }
 
 /// What to do about it.
 #[derive(Debug, PartialEq, Eq)]
 enum Remedy {
+    /// Not stored, so a restart begins with this frame.
+    Leave,
     Skip(DropReason),
     Retry,
     Fail,
@@ -61,6 +65,7 @@ enum Remedy {
 #[allow(clippy::match_same_arms, reason = "one line a case, in the order of the table")]
 fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
     match error {
+        FrameError::Stopped => Remedy::Leave,
         FrameError::Engine(EngineError::Model(ModelError::Input { .. })) => Remedy::Skip(DropReason::Refused),
         FrameError::Engine(EngineError::Model(ModelError::Stopped)) => Remedy::Fail,
         FrameError::Engine(_) if kind == StreamKind::Live => Remedy::Skip(DropReason::Model),
@@ -119,6 +124,7 @@ impl Writer {
                 Err(error) => error,
             };
             match remedy(&error, self.kind, tries) {
+                Remedy::Leave => return Ok(()),
                 Remedy::Fail => return Err(error),
                 Remedy::Skip(reason) => {
                     self.log.warn(&self.teller, &frame, &error, reason.as_str());
@@ -167,20 +173,30 @@ impl Writer {
     }
 
     async fn caption(&self, frame: &Frame) -> Result<Moment, FrameError> {
-        let captions = self.engine.caption(Lane::Background, vec![frame.picture.clone()]).await?;
-        let caption = only(captions, "captioner")?;
-        let embeddings = self.engine.embed(Lane::Background, vec![caption.as_str().to_owned()]).await?;
+        // A model may take its time: whoever removes a stream does not wait for it.
+        let (caption, embedding) = tokio::select! {
+            biased;
+            () = self.teller.stop.asked() => return Err(FrameError::Stopped),
+            told = self.describe(frame) => told?,
+        };
         let moment = NewMoment {
             stream: frame.stream.clone(),
             at: frame.at,
             wall: frame.wall,
             timing: Some(frame.timing()),
             caption,
-            embedding: only(embeddings, "embedder")?,
+            embedding,
             captioner: self.engine.captioner().clone(),
             embedder: self.engine.embedder().clone(),
         };
         Ok(self.index.append(moment).await?)
+    }
+
+    async fn describe(&self, frame: &Frame) -> Result<(Caption, Embedding), EngineError> {
+        let captions = self.engine.caption(Lane::Background, vec![frame.picture.clone()]).await?;
+        let caption = only(captions, "captioner")?;
+        let embeddings = self.engine.embed(Lane::Background, vec![caption.as_str().to_owned()]).await?;
+        Ok((caption, only(embeddings, "embedder")?))
     }
 }
 

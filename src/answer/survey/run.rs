@@ -261,20 +261,23 @@ fn picks(told: &[Told<'_>], conclusion: Conclusion, k: usize) -> Vec<Moment> {
     let wanted = if conclusion == Conclusion::Seen { Slot::Shown } else { Slot::Unclear };
     let order = told.first().map_or(Order::Relevance, |told| told.part.plan.order);
     let at = told.first().map_or(StreamTime::ZERO, |told| told.part.plan.at);
-    let speaking = told.iter().flat_map(|told| &told.moments).filter(|(_, state)| *state == wanted);
-    let mut moments: Vec<&Moment> = speaking.map(|(moment, _)| moment).collect();
+    let cited = |told: &Told<'_>| {
+        let speaking = told.moments.iter().filter(|(_, state)| *state == wanted);
+        speaking.map(|(moment, _)| told.part.plan.cited(moment.clone())).collect::<Vec<_>>()
+    };
+    let mut moments: Vec<Moment> = told.iter().flat_map(cited).collect();
     moments.sort_by_key(|moment| (moment.wall, moment.id));
     let count = moments.len();
-    let chosen: Vec<&Moment> = match order {
+    let chosen: Vec<Moment> = match order {
         Order::First | Order::Earliest => moments,
         Order::Last | Order::Latest => moments.into_iter().rev().collect(),
         Order::Nearest => {
             moments.sort_by_key(|moment| moment.distance(at));
             moments
         }
-        Order::Relevance => spread(count, k).into_iter().map(|index| moments[index]).collect(),
+        Order::Relevance => spread(count, k).into_iter().map(|index| moments[index].clone()).collect(),
     };
-    chosen.into_iter().take(k).cloned().collect()
+    chosen.into_iter().take(k).collect()
 }
 
 /// At most `k` of `count` places: the first, the last, then evenly between.

@@ -34,6 +34,7 @@
 //! latest one that has passed. Times of day are those of the stream's zone.
 
 mod calendar;
+mod cite;
 pub(in crate::answer) mod clock;
 mod order;
 mod phrase;
