@@ -3,9 +3,9 @@
 //! Each test binary compiles this file for itself and uses a part of it.
 #![allow(dead_code, reason = "every test binary uses another part")]
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// Real clips. `make setup` installs them; a missing one fails the test that asks for it.
 pub(crate) mod clips {
@@ -74,6 +74,8 @@ pub(crate) fn temp_dir() -> tempfile::TempDir {
 struct Server {
     child: Child,
     url: String,
+    /// What it says after its address.
+    output: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -85,9 +87,9 @@ impl Server {
             .spawn()
             .expect("/usr/bin/python3 starts: run `make setup`");
         let mut url = String::new();
-        let stdout = child.stdout.take().expect("standard output is piped");
-        BufReader::new(stdout).read_line(&mut url).expect("standard output can be read");
-        let server = Self { child, url: url.trim().to_owned() };
+        let mut output = BufReader::new(child.stdout.take().expect("standard output is piped"));
+        output.read_line(&mut url).expect("standard output can be read");
+        let server = Self { child, url: url.trim().to_owned(), output };
         assert!(server.url.contains("://"), "{script} did not start: see its message above");
         server
     }
@@ -143,6 +145,14 @@ impl RtspServer {
     /// The port it listens on, to start another in its place.
     pub(crate) fn port(&self) -> &str {
         self.url().rsplit(':').next().and_then(|tail| tail.split('/').next()).expect("the address has a port")
+    }
+
+    /// Ends it with `kill -9` and tells what it said after its address.
+    pub(crate) fn said(mut self) -> String {
+        self.0.kill();
+        let mut said = String::new();
+        self.0.output.read_to_string(&mut said).expect("standard output can be read");
+        said
     }
 
     /// `kill -9`: connections break, nothing is said.

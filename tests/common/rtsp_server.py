@@ -154,13 +154,17 @@ def permit_viewers(factory):
 
 
 def lose_packets(media, every):
-    """Drops packets, or lists of packets, on their way to the clients."""
+    """Drops packets, or lists of packets, on their way to the clients, and says so once."""
     passed = 0
 
     def pass_or_drop(_pad, _info):
         nonlocal passed
         passed += 1
-        return Gst.PadProbeReturn.DROP if passed % every == 0 else Gst.PadProbeReturn.OK
+        if passed % every:
+            return Gst.PadProbeReturn.OK
+        if passed == every:
+            print("lost", flush=True)
+        return Gst.PadProbeReturn.DROP
 
     pad = media.get_element().get_by_name("pay0").get_static_pad("src")
     pad.add_probe(Gst.PadProbeType.BUFFER | Gst.PadProbeType.BUFFER_LIST, pass_or_drop)

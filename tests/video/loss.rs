@@ -87,6 +87,7 @@ fn watched(video: &Video, lose: Option<&str>, count: usize) -> Vec<Frame> {
     let shown =
         frames.iter().filter(|frame| evidence.frame_at(frame.at).is_ok_and(|again| again.at == frame.at)).count();
     assert!(3 * shown >= 2 * frames.len(), "{shown} of {} frames come back", frames.len());
+    assert_eq!(server.said().contains("lost"), !lose.is_empty(), "the camera loses what it was told to lose");
     frames
 }
 
