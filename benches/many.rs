@@ -15,18 +15,18 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use groundedvqa::config::Span;
-use groundedvqa::domain::{
-    Caption, Claim, Embedding, Entailment, Event, Fingerprint, Picture, StreamId, StreamKind, StreamState, WallTime,
-};
+use groundedvqa::domain::{Event, StreamId, StreamKind, StreamState, WallTime};
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
 use groundedvqa::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
-use groundedvqa::seams::{Captioner, DraftRequest, Drafter, Embedder, Judge, ModelError, Models, Pair};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
 use groundedvqa::video::{self, StreamConfig};
 use tokio::sync::mpsc;
+
+#[path = "../tests/common/idle.rs"]
+mod idle;
 
 /// How often memory and threads are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -49,65 +49,6 @@ struct Args {
     /// What `cargo bench` adds.
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// Says something of every picture and computes nothing.
-struct Idle(Fingerprint);
-
-impl Captioner for Idle {
-    fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError> {
-        Ok(pictures.iter().map(|picture| Caption::new(format!("The first byte is {}.", picture.rgb()[0]))).collect())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-}
-
-impl Embedder for Idle {
-    fn embed(&mut self, texts: &[String]) -> Result<Vec<Embedding>, ModelError> {
-        Ok(texts.iter().map(|text| Embedding::new(vec![text.len() as f32; 384])).collect())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-}
-
-impl Drafter for Idle {
-    fn draft(&mut self, _: &DraftRequest) -> Result<Vec<Claim>, ModelError> {
-        Ok(Vec::new())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-}
-
-impl Judge for Idle {
-    fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError> {
-        Ok(pairs.iter().map(|_| Entailment { entailment: 0.0, neutral: 1.0, contradiction: 0.0 }).collect())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-
-    fn threshold(&self) -> f32 {
-        0.5
-    }
-}
-
-fn idle() -> Models {
-    let model = || Box::new(Idle(Fingerprint::new("idle@0")));
-    Models {
-        captioner: model(),
-        embedder: model(),
-        drafter: model(),
-        judge: model(),
-        visual_qa: None,
-        chat_judge: None,
-    }
 }
 
 /// What became of the frames.
@@ -170,7 +111,8 @@ fn deps(folder: &tempfile::TempDir, stop: &Stop, seen: &Arc<Seen>) -> Result<Dep
     let queues = Queues::register(&registry)?;
     let config = index::Config { path: folder.path().join("index.redb"), ..index::Config::default() };
     let index = Index::open(&config, index::Metrics::register(&registry, stages.clone(), queues.clone())?)?;
-    let (engine, _thread) = Engine::start(idle(), &engine::Config::default(), engine::Metrics { stages, queues })?;
+    let (engine, _thread) =
+        Engine::start(idle::models(), &engine::Config::default(), engine::Metrics { stages, queues })?;
     let (events, told) = mpsc::channel(256);
     tokio::spawn(look(told, Arc::clone(seen)));
     let metrics = narrate::Metrics::register(&registry)?;

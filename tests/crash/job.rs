@@ -6,21 +6,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use groundedvqa::domain::{
-    Caption, Claim, Clock, Embedding, Entailment, Event, Fingerprint, Frame, Picture, StreamId, StreamKind,
-    StreamState, StreamTime,
+    Caption, Clock, Event, Fingerprint, Frame, Picture, StreamId, StreamKind, StreamState, StreamTime,
 };
 use groundedvqa::engine::Engine;
 use groundedvqa::index::Index;
 use groundedvqa::narrate::{Board, Deps, StreamPolicy, Waits, watch};
-use groundedvqa::seams::{
-    Captioner, DraftRequest, Drafter, Embedder, FrameSource, Judge, ModelError, Models, Origin, Pair, SourceError,
-};
+use groundedvqa::seams::{Captioner, FrameSource, ModelError, Models, Origin, SourceError};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
 use groundedvqa::video::{self, StreamConfig};
 use prometheus::Registry;
 use tokio::sync::mpsc;
+
+use crate::idle;
 
 /// Environment of the child: where it works, and on what.
 pub(crate) const DIRECTORY: &str = "GVQA_CRASH_DIR";
@@ -216,10 +215,9 @@ fn untag(picture: &Picture) -> Option<(StreamId, StreamTime)> {
 }
 
 fn models(dir: &Path) -> Models {
-    let fake = || Box::new(Fake(Fingerprint::new("fake@1")));
     let log = append_to(&dir.join(CAPTIONED_LOG));
     let captioner = Box::new(Reader { log, fingerprint: Fingerprint::new("reader@1") });
-    Models { captioner, embedder: fake(), drafter: fake(), judge: fake(), visual_qa: None, chat_judge: None }
+    Models { captioner, ..idle::models() }
 }
 
 /// Reads the place off a picture, and notes that it was asked.
@@ -244,41 +242,5 @@ impl Captioner for Reader {
 
     fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
-    }
-}
-
-struct Fake(Fingerprint);
-
-impl Embedder for Fake {
-    fn embed(&mut self, texts: &[String]) -> Result<Vec<Embedding>, ModelError> {
-        Ok(texts.iter().map(|text| Embedding::new((0..384).map(|n| (text.len() * 7 + n) as f32).collect())).collect())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-}
-
-impl Drafter for Fake {
-    fn draft(&mut self, _: &DraftRequest) -> Result<Vec<Claim>, ModelError> {
-        Ok(Vec::new())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-}
-
-impl Judge for Fake {
-    fn judge(&mut self, pairs: &[Pair]) -> Result<Vec<Entailment>, ModelError> {
-        Ok(pairs.iter().map(|_| Entailment { entailment: 0.0, neutral: 1.0, contradiction: 0.0 }).collect())
-    }
-
-    fn fingerprint(&self) -> &Fingerprint {
-        &self.0
-    }
-
-    fn threshold(&self) -> f32 {
-        0.5
     }
 }

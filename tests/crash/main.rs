@@ -7,6 +7,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/idle.rs"]
+mod idle;
 mod job;
 
 use std::collections::{BTreeMap, BTreeSet};
