@@ -1,6 +1,6 @@
 #!/bin/sh
-# Type-checks the parts that need hardware of their own: feature cuda everywhere, feature metal where the target of Apple's
-# machines is installed. Nothing is built for a GPU: a stand-in for nvcc only touches the files that it is asked for.
+# Type-checks what is not built otherwise: the library and its measurement without GStreamer, feature cuda everywhere,
+# feature metal where the target of Apple's machines is installed. Nothing is built for a GPU: a stand-in for nvcc only touches the files that it is asked for.
 # CARGO names another cargo.
 set -eu
 cd "$(dirname "$0")/.."
@@ -34,6 +34,9 @@ done
 for source in $sources; do : >"$directory/$(basename "${source%.cu}").ptx"; done
 NVCC
 chmod +x "$stand_in/bin/nvcc"
+
+say "without GStreamer"
+PKG_CONFIG_LIBDIR=/nonexistent "$cargo" check --no-default-features --lib --bench vlm
 
 say "feature cuda"
 env PATH="$stand_in/bin:$PATH" NVCC="$stand_in/bin/nvcc" CUDA_HOME="$stand_in" CUDA_COMPUTE_CAP=80 \

@@ -11,10 +11,15 @@
 //! machines only in [`remote`], redb only in [`index`], async_nats only in [`bus`], and tokio shares no file with candle. Seams are synchronous traits
 //! ([`seams`]). Policy is pure: what decides is a function in a file of its own. `tests/architecture.rs` holds the
 //! crate to them.
+//!
+//! Without the feature `video`, which is on by default, there is no [`video`], and so no [`app`] and no [`cli`]: what is
+//! left needs no GStreamer, and is what `benches/vlm.rs` measures.
 
 pub mod answer;
+#[cfg(feature = "video")]
 pub mod app;
 pub mod bus;
+#[cfg(feature = "video")]
 pub mod cli;
 pub mod config;
 pub mod domain;
@@ -30,4 +35,5 @@ pub mod secret;
 pub mod sight;
 pub mod stop;
 pub mod telemetry;
+#[cfg(feature = "video")]
 pub mod video;

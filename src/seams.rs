@@ -191,6 +191,10 @@ pub enum ModelError {
 pub trait Captioner: Send {
     /// One caption a picture, in order.
     fn caption(&mut self, pictures: &[Picture]) -> Result<Vec<Caption>, ModelError>;
+    /// Whether several pictures in one call take little longer than one (a GPU): then questions are looked at together.
+    fn is_parallel(&self) -> bool {
+        false
+    }
     /// The only things it ever names, if they are few; `None` if it may name anything. That nothing else was seen is no
     /// finding.
     fn vocabulary(&self) -> Option<Vec<String>> {
@@ -278,6 +282,10 @@ pub trait VisualQa: Send {
     /// One answer an inquiry, in order; short, and empty if the model has nothing to say. Several questions about one
     /// picture are cheapest one behind the other in one call.
     fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError>;
+    /// As for [`Captioner::is_parallel`].
+    fn is_parallel(&self) -> bool {
+        false
+    }
     /// As for [`Captioner::clients`].
     fn clients(&self) -> Vec<Box<dyn VisualQa>> {
         Vec::new()

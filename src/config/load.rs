@@ -218,6 +218,22 @@ mod tests {
     }
 
     #[test]
+    fn a_captioner_that_answers_nothing_cannot_verify_alone() {
+        let of = |folder: &str| {
+            let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/vlm");
+            let captioner = format!("[models.captioner]\nkind = 'vlm'\nfolder = {folder:?}\n");
+            format!("[answer]\ndesign = 'vlm-direct'\n[models]\ndir = {dir:?}\n{captioner}{GOOD}")
+        };
+        let message = refused(&of("blip"), &[]);
+        let due = "site.toml: answer.design: is vlm-direct, which needs another model: set [models.captioner]";
+        assert!(message.contains(due) && message.contains("BLIP does not"), "{message}");
+        // What is not there yet might answer; loading it says what is missing.
+        for folder in ["smolvlm", "qwen3-tied", "nowhere"] {
+            parse(&of(folder), Path::new("site.toml"), std::iter::empty()).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
     fn the_commented_default_shows_the_defaults_in_force() {
         let text = include_str!("../../config/groundedvqa.toml");
         let shown = parse(text, Path::new("groundedvqa.toml"), std::iter::empty()).expect("valid");

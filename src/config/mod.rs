@@ -9,12 +9,15 @@
 //!   lines, and the frameworks lose either the key or its origin in their errors.
 
 mod choice;
+#[cfg(feature = "video")]
 mod environment;
 mod error;
+#[cfg(feature = "video")]
 mod load;
 mod secret_file;
 mod span;
 
+#[cfg(feature = "video")]
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,14 +25,19 @@ use serde::Deserialize;
 
 pub use choice::choice;
 pub use error::ConfigError;
+#[cfg(feature = "video")]
 pub use load::{load, parse};
 pub use secret_file::SecretFile;
 pub use span::{Span, SpanError};
 
-use crate::domain::{StreamId, Zone};
+#[cfg(feature = "video")]
+use crate::domain::StreamId;
+use crate::domain::Zone;
+#[cfg(feature = "video")]
 use crate::{answer, bus, engine, index, models, narrate, telemetry, video};
 
 /// Everything the daemon is told. Destructured once, in `app`.
+#[cfg(feature = "video")]
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {

@@ -65,7 +65,9 @@ impl Need {
     /// What a site has to configure.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::VisualQa => "set [models.captioner] to a vision-language model that answers questions about pictures",
+            Self::VisualQa => {
+                "set [models.captioner] to a vision-language model that answers questions about pictures (BLIP does not)"
+            }
             Self::ChatJudge => "set [models.chat_judge] to a chat model",
         }
     }

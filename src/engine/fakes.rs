@@ -13,8 +13,14 @@ pub(crate) type Calls = Arc<Mutex<Vec<String>>>;
 
 /// One of each fake model, and what they were asked after the warm-up.
 pub(crate) fn models(script: Script) -> (Models, Calls) {
+    models_that(script, false)
+}
+
+/// The same, whose eyes take no longer for several pictures than for one if `is_parallel`.
+pub(crate) fn models_that(script: Script, is_parallel: bool) -> (Models, Calls) {
     let calls = Calls::default();
-    let fake = |name: &str| Fake { fingerprint: Fingerprint::new(format!("{name}@fake")), calls: calls.clone() };
+    let named = |name: &str| Fingerprint::new(format!("{name}@fake"));
+    let fake = |name: &str| Fake { fingerprint: named(name), calls: calls.clone(), is_parallel };
     let models = Models {
         captioner: Box::new(FakeCaptioner { fake: fake("captioner"), script, is_warm: false }),
         embedder: Box::new(fake("embedder")),
@@ -34,6 +40,7 @@ pub(crate) fn picture(red: u8) -> Picture {
 struct Fake {
     fingerprint: Fingerprint,
     calls: Calls,
+    is_parallel: bool,
 }
 
 impl Fake {
@@ -55,6 +62,10 @@ impl Captioner for FakeCaptioner {
             (self.script)(pictures)?;
         }
         Ok(pictures.iter().map(|picture| Caption::new(format!("Red is {}.", picture.rgb()[0]))).collect())
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.fake.is_parallel
     }
 
     fn fingerprint(&self) -> &Fingerprint {
@@ -101,6 +112,10 @@ impl VisualQa for Fake {
         self.note(format!("ask {}", inquiries.len()));
         let answer = |inquiry: &Inquiry| format!("{} {}", inquiry.question, inquiry.picture.rgb()[0]);
         Ok(inquiries.iter().map(answer).collect())
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.is_parallel
     }
 
     fn fingerprint(&self) -> &Fingerprint {

@@ -75,3 +75,13 @@ impl InWork for Batch<String, Embedding> {
         if let Work::Embed(batch) = work { Some(batch) } else { None }
     }
 }
+
+impl InWork for Batch<Inquiry, String> {
+    fn find(work: &Work) -> Option<&Self> {
+        if let Work::Ask(batch) = work { Some(batch) } else { None }
+    }
+
+    fn take(work: Work) -> Option<Self> {
+        if let Work::Ask(batch) = work { Some(batch) } else { None }
+    }
+}

@@ -119,19 +119,22 @@ impl<T> Lanes<T> {
         Some(item)
     }
 
-    /// Takes every background item that `wanted` accepts, in order, without blocking.
-    pub(super) fn take_background(&self, mut wanted: impl FnMut(&T) -> bool) -> Vec<T> {
+    /// Takes every item of `lane` that `wanted` accepts, in order, without blocking.
+    pub(super) fn take_all(&self, lane: Lane, mut wanted: impl FnMut(&T) -> bool) -> Vec<T> {
         let mut waiting = self.lock();
-        let mut taken = Vec::new();
-        let mut left = VecDeque::with_capacity(waiting.background.len());
-        for (place, item) in waiting.background.drain(..) {
+        let queue = match lane {
+            Lane::Interactive => &mut waiting.interactive,
+            Lane::Background => &mut waiting.background,
+        };
+        let (mut taken, mut left) = (Vec::new(), VecDeque::with_capacity(queue.len()));
+        for (place, item) in queue.drain(..) {
             if wanted(&item) {
                 taken.push(item);
             } else {
                 left.push_back((place, item));
             }
         }
-        waiting.background = left;
+        *queue = left;
         self.show(&waiting);
         taken
     }
@@ -233,13 +236,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn background_items_are_picked_in_order() {
-        let lanes = lanes(1, 8);
-        for item in ["caption 1", "text 1", "caption 2", "text 2"] {
-            put(&lanes, Lane::Background, item).await;
+    async fn the_items_of_one_lane_are_picked_in_order() {
+        for lane in [Lane::Background, Lane::Interactive] {
+            let lanes = lanes(8, 8);
+            for item in ["caption 1", "text 1", "caption 2", "text 2"] {
+                put(&lanes, lane, item).await;
+            }
+            let other = if lane == Lane::Background { Lane::Interactive } else { Lane::Background };
+            assert_eq!(lanes.take_all(other, |_| true), Vec::<&str>::new());
+            assert_eq!(lanes.take_all(lane, |item| item.starts_with("text")), ["text 1", "text 2"]);
+            assert_eq!(lanes.take(), Some((lane, "caption 1")));
+            assert_eq!(lanes.take(), Some((lane, "caption 2")));
         }
-        assert_eq!(lanes.take_background(|item| item.starts_with("text")), ["text 1", "text 2"]);
-        assert_eq!(lanes.take(), Some((Lane::Background, "caption 1")));
-        assert_eq!(lanes.take(), Some((Lane::Background, "caption 2")));
     }
 }

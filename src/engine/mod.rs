@@ -4,7 +4,8 @@
 //! models; nobody else touches them. Work in the interactive lane (questions) always overtakes work in the background
 //! lane (captions of watched streams), but never interrupts a batch that has started. A draft takes seconds and pauses
 //! between tokens: captions, embeddings and judgements of other questions are computed in the pauses. Background captions
-//! and embeddings of several streams are merged into one batch.
+//! and embeddings of several streams are merged into one batch; so are the pictures of several questions where the model
+//! takes no longer for them (`is_parallel` of its seam).
 //!
 //! A model that computes elsewhere (`clients` of its seam) has lanes and threads of its own, one thread a call under way:
 //! a distant machine that is slow or silent keeps nothing here waiting. What one caller wants of it shares one place in

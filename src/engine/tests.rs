@@ -101,6 +101,45 @@ async fn questions_overtake_and_background_pictures_are_merged() {
     assert_eq!(*calls.lock().expect("not poisoned"), ["caption 1", "embed 1", "caption 3", "caption 1"]);
 }
 
+/// Three callers ask about a picture each, two of them have one captioned, and a stream waits: what the models are then
+/// called with, and whether everybody got the answer to their own.
+async fn questions_of_several(is_parallel: bool) -> Vec<String> {
+    let (gate, script) = gate();
+    let (models, calls) = fakes::models_that(script, is_parallel);
+    let (engine, _thread) = Engine::start(models, &Config::default(), metrics()).expect("the fakes warm up");
+    calls.lock().expect("not poisoned").clear();
+    let first = caption(&engine, Lane::Background, 0);
+    settle().await;
+    gate.started.recv().expect("the first caption runs");
+    let stream = caption(&engine, Lane::Background, 1);
+    let ask = |red: u8| {
+        let inquiry = crate::seams::Inquiry { picture: picture(red), question: "Red?".into() };
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.ask(Lane::Interactive, vec![inquiry]).await })
+    };
+    let asked: Vec<_> = (1..=3).map(ask).collect();
+    let captions: Vec<_> = (4..=5).map(|red| caption(&engine, Lane::Interactive, red)).collect();
+    settle().await;
+    (0..5).for_each(|_| gate.open.send(()).expect("the captioner waits"));
+    for (red, call) in (1..).zip(join_all(asked).await) {
+        assert_eq!(call.expect("no panic").expect("answered"), [format!("Red? {red}")]);
+    }
+    for (red, call) in (4..).zip(join_all(captions).await) {
+        assert_eq!(call.expect("no panic").expect("captioned")[0].as_str(), format!("Red is {red}."));
+    }
+    for call in [first, stream] {
+        call.await.expect("no panic").expect("captioned");
+    }
+    calls.lock().expect("not poisoned").clone()
+}
+
+#[tokio::test]
+async fn pictures_of_several_questions_are_merged_where_that_costs_nobody_time() {
+    assert_eq!(questions_of_several(true).await, ["caption 1", "ask 3", "caption 2", "caption 1"]);
+    let one_by_one = ["caption 1", "ask 1", "ask 1", "ask 1", "caption 1", "caption 1", "caption 1"];
+    assert_eq!(questions_of_several(false).await, one_by_one);
+}
+
 #[tokio::test]
 async fn a_draft_pauses_for_other_questions_but_not_for_a_second_draft() {
     let (gate, script) = gate();

@@ -84,13 +84,14 @@ impl Quick<'_> {
         match work {
             Work::Caption(first) => {
                 let (limit, model) = (self.config.max_pictures, &mut self.captioner);
-                batch::run("captioner", gather(lanes, lane, first, limit), limit, |pictures| {
+                let merges = lane == Lane::Background || model.is_parallel();
+                batch::run("captioner", gather(lanes, lane, first, limit, merges), limit, |pictures| {
                     stages.time(Stage::Caption, || model.caption(pictures))
                 });
             }
             Work::Embed(first) => {
                 let (limit, model) = (self.config.max_texts, &mut self.embedder);
-                batch::run("embedder", gather(lanes, lane, first, limit), limit, |texts| {
+                batch::run("embedder", gather(lanes, lane, first, limit, lane == Lane::Background), limit, |texts| {
                     stages.time(Stage::Embed, || model.embed(texts))
                 });
             }
@@ -100,9 +101,10 @@ impl Quick<'_> {
                     stages.time(Stage::Judge, || model.judge(pairs))
                 });
             }
-            Work::Ask(inquiries) => {
-                let model = &mut self.visual_qa;
-                batch::run("visual-qa", vec![inquiries], self.config.max_pictures, |inquiries| {
+            Work::Ask(first) => {
+                let (limit, model) = (self.config.max_pictures, &mut self.visual_qa);
+                let merges = lane == Lane::Background || model.as_ref().is_some_and(|model| model.is_parallel());
+                batch::run("visual-qa", gather(lanes, lane, first, limit, merges), limit, |inquiries| {
                     let model = model.as_mut().ok_or_else(no_visual_qa)?;
                     stages.time(Stage::Ask, || model.ask(inquiries))
                 });
@@ -131,16 +133,17 @@ fn no_chat_judge() -> ModelError {
     ModelError::Run { model: "chat-judge".to_owned(), reason: reason.to_owned() }
 }
 
-/// `first`, and behind it the background work of the same kind that fits into one call of `limit` inputs. A question is
-/// never merged: it shall not wait for other people's pictures.
-fn gather<I, O>(lanes: &Lanes<Job>, lane: Lane, first: Batch<I, O>, limit: usize) -> Vec<Batch<I, O>>
+/// `first`, and behind it the work of the same kind in the same lane that fits into one call of `limit` inputs, if such work
+/// is merged. Background work always is. A question's is not, so that it does not wait for other people's pictures, unless
+/// the model takes no longer for them.
+fn gather<I, O>(lanes: &Lanes<Job>, lane: Lane, first: Batch<I, O>, limit: usize, merges: bool) -> Vec<Batch<I, O>>
 where
     Batch<I, O>: InWork,
 {
     let mut batches = vec![first];
-    if lane == Lane::Background {
+    if merges {
         let mut room = limit.saturating_sub(batches[0].inputs.len());
-        let others = lanes.take_background(|job| match Batch::find(&job.work) {
+        let others = lanes.take_all(lane, |job| match Batch::find(&job.work) {
             Some(other) if !job.is_abandoned() && other.inputs.len() <= room => {
                 room -= other.inputs.len();
                 true

@@ -7,10 +7,12 @@
 //! - [`record`]: what came out of a suite, and how it is written down.
 //! - [`tally`]: claims caught and flagged; [`stats`]: shares with their intervals, curves over the threshold.
 //! - [`text`]: the judge alone, on claims made from captions.
+//! - [`thresholds`]: what each threshold of a judge would catch and flag.
 //! - [`relevance`]: whether claims that do not answer are told from those that do.
 //! - [`retrieval`]: whether the moments that are taken for questions lie where the answers are.
-//! - [`table`]: the same as Markdown; [`plot`]: as a picture.
+//! - [`table`]: the same as Markdown, `compare` the designs beside each other; [`plot`]: as a picture.
 
+mod compare;
 pub mod looks;
 pub mod plot;
 pub mod record;
@@ -21,3 +23,4 @@ pub mod suite;
 pub mod table;
 pub mod tally;
 pub mod text;
+pub mod thresholds;

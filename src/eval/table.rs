@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::looks;
 use super::record::{Group, Latency, Run};
 use super::stats::Share;
 use super::tally::{Labels, Summary, Tally};
+use super::{compare, looks};
 use crate::domain::Design;
 
 /// `report.md`: every table of a run.
@@ -21,6 +21,7 @@ pub fn report(run: &Run) -> String {
         "{questions} questions, {claims} claims, of which {unlabelled} nobody has labelled and {unclear} are unclear: \
          checked, not counted. Shares with their 95 % Wilson intervals.\n"
     );
+    out.push_str(&compare::table(run));
     for design in &run.designs {
         let _ = writeln!(out, "## Design `{}`\n", design.as_str());
         if let Some(models) = run.models_of(*design).filter(|_| *design != Design::None) {

@@ -14,6 +14,7 @@ use crate::remote::{self, Endpoint};
 use crate::seams::{self, ModelError};
 
 pub mod captioner;
+mod chat;
 pub mod device;
 pub mod drafter;
 pub mod embedder;
@@ -136,8 +137,11 @@ impl Config {
     /// Whether a design that needs this model can be used.
     pub fn has(&self, need: Need) -> bool {
         match need {
-            // BLIP answers nothing, which shows when it is loaded.
-            Need::VisualQa => matches!(self.captioner, Captioner::Remote(_) | Captioner::Vlm(_)),
+            Need::VisualQa => match &self.captioner {
+                Captioner::Remote(_) => true,
+                Captioner::Vlm(vlm) => vlm.answers(&self.dir),
+                Captioner::Scene {} => false,
+            },
             Need::ChatJudge => self.chat_judge != ChatJudge::None {},
         }
     }

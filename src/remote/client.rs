@@ -233,19 +233,24 @@ fn agent(endpoint: &Endpoint, address: &Address) -> Result<Agent, String> {
 
 /// The certificates that are trusted: those of `tls_ca`, or the system's.
 fn roots(endpoint: &Endpoint) -> Result<RootCerts, String> {
-    let certificates: Vec<Certificate<'static>> = if let Some(path) = &endpoint.tls_ca {
-        let pem = std::fs::read(path).map_err(|error| format!("tls_ca {}: {error}", path.display()))?;
-        let items = parse_pem(&pem).filter_map(Result::ok);
-        items.filter_map(|item| if let PemItem::Certificate(it) = item { Some(it) } else { None }).collect()
-    } else {
-        let found = rustls_native_certs::load_native_certs().certs;
-        found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()
+    let Some(path) = &endpoint.tls_ca else {
+        let none = "this system has no certificates: install ca-certificates, or set tls_ca";
+        return system_roots().ok_or_else(|| none.to_owned());
     };
+    let pem = std::fs::read(path).map_err(|error| format!("tls_ca {}: {error}", path.display()))?;
+    let items = parse_pem(&pem).filter_map(Result::ok);
+    let certificates: Vec<Certificate<'static>> =
+        items.filter_map(|item| if let PemItem::Certificate(it) = item { Some(it) } else { None }).collect();
     if certificates.is_empty() {
-        return Err(match &endpoint.tls_ca {
-            Some(path) => format!("tls_ca {} holds no certificate", path.display()),
-            None => "this system has no certificates: install ca-certificates, or set tls_ca".to_owned(),
-        });
+        return Err(format!("tls_ca {} holds no certificate", path.display()));
     }
     Ok(RootCerts::from(certificates))
+}
+
+/// The certificates that this system trusts, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`; none if it has none.
+pub(crate) fn system_roots() -> Option<RootCerts> {
+    let found = rustls_native_certs::load_native_certs().certs;
+    let certificates: Vec<Certificate<'static>> =
+        found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+    (!certificates.is_empty()).then(|| RootCerts::from(certificates))
 }

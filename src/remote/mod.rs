@@ -38,6 +38,7 @@ mod trouble;
 mod visual_qa;
 
 pub use captioner::Captioner;
+pub(crate) use client::system_roots;
 pub use config::{Endpoint, EndpointError};
 pub use drafter::Drafter;
 pub use judge::{ChatJudge, Judge};

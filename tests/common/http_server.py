@@ -4,13 +4,14 @@
 Prints its address on one line of standard output and serves until it is killed. /camera gives every file whose name ends
 in .jpg, in the order of the names, for ever, ten a second.
 
-    /usr/bin/python3 tests/common/http_server.py DIRECTORY [--user cam --password 'p@ss/w:rd']
+    /usr/bin/python3 tests/common/http_server.py DIRECTORY [--user cam --password 'p@ss/w:rd'] [--tls CERTIFICATE KEY]
 """
 
 import argparse
 import base64
 import http.server
 import pathlib
+import ssl
 import time
 
 
@@ -58,10 +59,15 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--user", help="ask for this user name (basic authentication)")
     parser.add_argument("--password", help="and this password")
+    parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
     args = parser.parse_args()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(args))
     server.daemon_threads = True
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    if args.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*args.tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    print(f"http{'s' if args.tls else ''}://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
 

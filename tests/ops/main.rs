@@ -1,14 +1,16 @@
 //! What an operator is given: the Grafana board, the Prometheus rules and the systemd unit, each checked with the
 //! program that will read it (promtool, prometheus, systemd-analyze; Grafana itself by its linter's rules), the first
-//! two also over the running daemon; the model fetcher, killed in the middle; the evaluation harness; and the life of
+//! two also over the running daemon; the model fetcher, killed in the middle, and over a hub; the evaluation harness; and the life of
 //! streams in the daemon as a process: cameras that die, freeze and refuse, configurations that change, kill -9.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod daemon;
+mod designs;
 mod eval;
 mod faults;
 mod fetch;
+mod hub;
 mod life;
 mod lint;
 #[path = "../common/nats.rs"]

@@ -12,6 +12,7 @@ use anyhow::{Context as _, bail};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
+use super::progress::Progress;
 use super::{Common, audit};
 use crate::app::{Core, EVENT_QUEUE};
 use crate::config::{self, Config};
@@ -112,9 +113,11 @@ async fn measure(core: &Core, suite: &Suite, designs: Vec<Design>) -> anyhow::Re
     }
     items.extend(suite.claims.iter().map(Known::item));
     let mut findings = Vec::with_capacity(items.len() * designs.len());
+    let mut progress = Progress::on_stderr(format!("{} designs: checked", designs.len()), items.len() * designs.len());
     for (index, item) in items.iter().enumerate() {
         for design in &designs {
             findings.push(check(core, index, item, *design).await?);
+            progress.done(findings.len());
         }
     }
     let mut looked = Vec::new();

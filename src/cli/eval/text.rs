@@ -18,6 +18,7 @@ use crate::eval::tally::Summary;
 use crate::eval::text::make::Spread;
 use crate::eval::text::run::{self, Outcome};
 use crate::eval::text::{self, Half, TextClaim, make};
+use crate::eval::thresholds;
 use crate::models;
 use crate::seams::Judge;
 
@@ -90,12 +91,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let judge = models::judge_alone(&args.common.models)?;
-    let fingerprint = judge.fingerprint().clone();
+    let (fingerprint, threshold) = (judge.fingerprint().clone(), judge.threshold());
     let outcomes = judge_all(judge, &claims, args.memo.as_deref())?;
     write(&path, claims.iter().zip(&outcomes).map(|(claim, outcome)| Line { claim, outcome: Some(outcome) }))?;
-    let summary = Summary::of(&run::judged(&claims, &outcomes));
+    let judged = run::judged(&claims, &outcomes);
+    let summary = Summary::of(&judged);
     let report = format!(
-        "# Judge alone, {:?} half\n\n{} claims from captions of {} videos, judge `{}`.\n\n{}{}{}{}",
+        "# Judge alone, {:?} half\n\n{} claims from captions of {} videos, judge `{}`.\n\n{}{}{}{}{}",
         args.half,
         claims.len(),
         videos.iter().filter(|video| wanted(Half::of(&video.video))).count(),
@@ -103,7 +105,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         table::groups(&[(Group::All, summary.clone())]),
         table::kinds(&summary),
         table::labels(&summary),
-        table::reasons(&summary)
+        table::reasons(&summary),
+        thresholds::table(&judged, threshold)
     );
     let results = serde_json::json!({"judge": fingerprint, "figures": summary});
     let out = &args.common.out;

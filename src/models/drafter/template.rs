@@ -1,18 +1,10 @@
 //! The chat template inside a GGUF file: messages to the text that the model was trained to read.
 //!
-//! Rendered as transformers does it: Jinja with its methods of Python strings, blocks trimmed, loop controls; what a
-//! template can spend is bounded. Contents are put in as marks and never as text, so that nothing in them is read as part
-//! of the template's own markup: the caller replaces the marks by tokens of plain text.
+//! Contents are marks ([`crate::models::chat`]); what is returned is what stands around them.
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
-use minijinja::{Environment, ErrorKind, context};
+use minijinja::context;
 
-/// Steps that a rendering may take.
-const FUEL: u64 = 1_000_000;
-/// Marks stand in a private plane of Unicode that no model's template uses.
-const OPEN: char = '\u{F0000}';
-const CLOSE: char = '\u{F0001}';
+use crate::models::chat::{Chat, is_marked, mark};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +26,7 @@ impl Role {
 
 /// A template that can be rendered.
 pub(super) struct Template {
-    environment: Environment<'static>,
+    chat: Chat,
     begin: String,
     end: String,
 }
@@ -42,16 +34,7 @@ pub(super) struct Template {
 impl Template {
     /// `begin` and `end` are what the file calls the tokens around a text.
     pub(super) fn new(source: &str, begin: &str, end: &str) -> Result<Self, String> {
-        let mut environment = Environment::new();
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.map_err(|error| refusal(&error))?);
-        environment.set_fuel(Some(FUEL));
-        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        environment.add_function("raise_exception", |reason: String| -> Result<Value, minijinja::Error> {
-            Err(minijinja::Error::new(ErrorKind::InvalidOperation, reason))
-        });
-        environment.add_template_owned("chat", source.to_owned()).map_err(|error| refusal(&error))?;
-        Ok(Self { environment, begin: begin.to_owned(), end: end.to_owned() })
+        Ok(Self { chat: Chat::new(source)?, begin: begin.to_owned(), end: end.to_owned() })
     }
 
     /// The text before, between and after the contents of messages by `roles`, so that the model is to answer: one piece
@@ -74,7 +57,7 @@ impl Template {
             rest = after;
         }
         pieces.push(rest.to_owned());
-        if pieces.iter().any(|piece| piece.contains([OPEN, CLOSE])) {
+        if pieces.iter().any(|piece| is_marked(piece)) {
             return Err("its chat template repeats messages".to_owned());
         }
         Ok(pieces)
@@ -82,25 +65,15 @@ impl Template {
 
     fn render(&self, messages: &[(Role, String)]) -> Result<String, String> {
         let message = |(role, content): &(Role, String)| context! { role => role.name(), content => content.as_str() };
-        let template = self.environment.get_template("chat").map_err(|error| refusal(&error))?;
-        let rendered = template.render(context! {
+        self.chat.render(context! {
             messages => messages.iter().map(message).collect::<Vec<_>>(),
             add_generation_prompt => true,
             // Qwen3 thinks aloud unless told not to, and the grammar has no place for it.
             enable_thinking => false,
             bos_token => self.begin.as_str(),
             eos_token => self.end.as_str(),
-        });
-        rendered.map_err(|error| refusal(&error))
+        })
     }
-}
-
-fn mark(index: usize) -> String {
-    format!("{OPEN}{index}{CLOSE}")
-}
-
-fn refusal(error: &minijinja::Error) -> String {
-    format!("its chat template cannot be used: {error}")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config::{self, Family, Qwen3, Smol};
 use super::net::{Lens, Net};
 use super::picture::Processor;
-use super::prompt::{self, Prompt, Template};
+use super::prompt::{self, Prompt, Style, Template};
 use super::store::Store;
 use super::{Config, Shared, Vlm, blip};
 use crate::models::device;
@@ -20,7 +20,15 @@ use crate::seams::{Captioner, ModelError, VisualQa};
 /// The role in messages until the family is known.
 const ROLE: &str = "captioner";
 /// Files that change what is said, beside the weights.
-const BESIDE: [&str; 4] = ["config.json", "tokenizer.json", "preprocessor_config.json", "generation_config.json"];
+const BESIDE: [&str; 7] = [
+    "config.json",
+    "tokenizer.json",
+    "preprocessor_config.json",
+    "generation_config.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "tokenizer_config.json",
+];
 
 /// What a folder gave: a captioner, and the same model as one that answers questions, if it can.
 pub struct Loaded {
@@ -66,7 +74,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn qwen3(&self, store: Store, shape: &Qwen3) -> Result<Vlm, ModelError> {
         let lens = Lens::qwen3(shape, &self.processor()?, self.config.max_pixels);
-        let prompt = self.prompt(Template::QWEN3, shape.image_token)?;
+        let prompt = self.prompt(Style::QWEN3, shape.image_token)?;
         let side = (shape.vision.pixels * shape.vision.merge) as u64;
         let tokens = self.config.max_pixels / (side * side);
         let name = format!("qwen3-vl/{}px", self.config.max_pixels);
@@ -81,7 +89,7 @@ impl Builder<'_> {
             return Err(unusable("smolvlm", &self.folder.join("preprocessor_config.json"), why));
         }
         let lens = Lens::smol(shape, &processor);
-        let prompt = self.prompt(Template::SMOL, shape.image_token)?;
+        let prompt = self.prompt(Style::SMOL, shape.image_token)?;
         let tokens = shape.vision.grid().tokens() as u64;
         self.finish("smolvlm", "smolvlm", store, &shape.text, tokens, (lens, prompt), |at| Net::smol(at, shape))
     }
@@ -113,21 +121,16 @@ impl Builder<'_> {
         serde_json::from_str(&text(self.folder, "preprocessor_config.json")?).map_err(|why| unusable(ROLE, &path, why))
     }
 
-    fn prompt(&self, template: Template, image: u32) -> Result<Prompt, ModelError> {
-        self.check_template(&template)?;
+    fn prompt(&self, style: Style, image: u32) -> Result<Prompt, ModelError> {
+        let template = self.template(style)?;
         let path = self.folder.join("tokenizer.json");
         let tokenizer = tokenizer(ROLE, &path)?;
-        Prompt::new(tokenizer, template, image, &self.stops()?).map_err(|why| unusable(ROLE, &path, why))
+        Prompt::new(tokenizer, &template, image, &self.stops()?).map_err(|why| unusable(ROLE, &path, why))
     }
 
     /// Tokens that end an answer according to `generation_config.json`, if it is there.
     fn stops(&self) -> Result<Vec<u32>, ModelError> {
-        let path = self.folder.join("generation_config.json");
-        if !path.exists() {
-            return Ok(Vec::new());
-        }
-        let json: Value = serde_json::from_str(&text(self.folder, "generation_config.json")?)
-            .map_err(|why| unusable(ROLE, &path, why))?;
+        let json = self.json("generation_config.json")?;
         let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
         Ok(match &json["eos_token_id"] {
             Value::Array(ids) => ids.iter().filter_map(id).collect(),
@@ -135,19 +138,41 @@ impl Builder<'_> {
         })
     }
 
-    /// A folder that brings its template must bring the one we know.
-    fn check_template(&self, template: &Template) -> Result<(), ModelError> {
-        for name in ["chat_template.jinja", "chat_template.json", "tokenizer_config.json"] {
-            let path = self.folder.join(name);
-            let Ok(text) = fs::read_to_string(&path) else { continue };
-            let is_template = name != "tokenizer_config.json" || text.contains("\"chat_template\"");
-            if is_template && !text.contains(template.mark()) {
-                let why = format!("its chat template never shows a picture as {}", template.mark());
-                return Err(unusable(ROLE, &path, why));
-            }
-        }
-        Ok(())
+    /// The folder's own template, or its family's.
+    fn template(&self, style: Style) -> Result<Template, ModelError> {
+        let settings = self.json("tokenizer_config.json")?;
+        let token = |key: &str| {
+            let token = &settings[key];
+            token.as_str().or_else(|| token["content"].as_str()).unwrap_or_default().to_owned()
+        };
+        let plain = fs::read_to_string(self.folder.join("chat_template.jinja")).ok();
+        let of = |json: &Value| written(&json["chat_template"]);
+        let sources = [
+            ("chat_template.jinja", plain),
+            ("chat_template.json", of(&self.json("chat_template.json")?)),
+            ("tokenizer_config.json", of(&settings)),
+        ];
+        let Some((name, source)) = sources.into_iter().find_map(|(name, source)| Some((name, source?))) else {
+            return Ok(Template::of(style));
+        };
+        let made = Template::rendered(style, &source, &token("bos_token"), &token("eos_token"));
+        made.map_err(|why| unusable(ROLE, &self.folder.join(name), why))
     }
+
+    /// A file of the folder that may be missing.
+    fn json(&self, name: &str) -> Result<Value, ModelError> {
+        let path = self.folder.join(name);
+        if !path.exists() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(&text(self.folder, name)?).map_err(|why| unusable(ROLE, &path, why))
+    }
+}
+
+/// A template, or of several the one that is called default.
+fn written(value: &Value) -> Option<String> {
+    let default = |all: &Vec<Value>| all.iter().find(|one| one["name"] == "default").map(|one| one["template"].clone());
+    value.as_array().and_then(default).as_ref().unwrap_or(value).as_str().map(str::to_owned)
 }
 
 fn text(folder: &Path, name: &str) -> Result<String, ModelError> {

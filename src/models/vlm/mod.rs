@@ -24,7 +24,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
@@ -73,6 +73,13 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Whether the model in the folder, which is below `dir` if it is relative, answers questions about pictures. A folder
+    /// that cannot be read might hold one that does: what is wrong with it is said when it is loaded.
+    pub fn answers(&self, dir: &Path) -> bool {
+        let text = std::fs::read_to_string(dir.join(&self.folder).join("config.json")).unwrap_or_default();
+        !matches!(config::parse(&text), Ok(config::Family::Blip))
     }
 }
 
@@ -206,11 +213,13 @@ impl Vlm {
 struct Shared {
     model: Arc<Mutex<Vlm>>,
     fingerprint: Fingerprint,
+    is_parallel: bool,
 }
 
 impl Shared {
     fn new(model: Vlm) -> Self {
-        Self { fingerprint: model.fingerprint.clone(), model: Arc::new(Mutex::new(model)) }
+        let is_parallel = !model.net.decoder.device().is_cpu();
+        Self { fingerprint: model.fingerprint.clone(), is_parallel, model: Arc::new(Mutex::new(model)) }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Vlm) -> T) -> T {
@@ -224,6 +233,10 @@ impl Captioner for Shared {
         self.with(|model| model.caption(pictures))
     }
 
+    fn is_parallel(&self) -> bool {
+        self.is_parallel
+    }
+
     fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
@@ -232,6 +245,10 @@ impl Captioner for Shared {
 impl VisualQa for Shared {
     fn ask(&mut self, inquiries: &[Inquiry]) -> Result<Vec<String>, ModelError> {
         self.with(|model| model.ask(inquiries))
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.is_parallel
     }
 
     fn fingerprint(&self) -> &Fingerprint {

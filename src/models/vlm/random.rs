@@ -9,7 +9,7 @@ use tokenizers::Tokenizer;
 use super::config::{self, Family};
 use super::net::{Lens, Net};
 use super::picture::Processor;
-use super::prompt::{Prompt, Template};
+use super::prompt::{Prompt, Style, Template};
 use super::{Config, Shared, Vlm};
 use crate::domain::Fingerprint;
 use crate::models::weights::unusable;
@@ -29,18 +29,18 @@ pub fn random(
     let family = config::parse(config_json).map_err(|why| unusable("random", beside, why))?;
     let at = VarBuilder::from_backend(Box::new(Noise), dtype, device.clone());
     let processor = Processor::default();
-    let (name, net, lens, template, image) = match &family {
+    let (name, net, lens, style, image) = match &family {
         Family::Qwen3(shape) => {
             let lens = Lens::qwen3(shape, &processor, config.max_pixels);
-            ("qwen3-vl", Net::qwen3(&at, shape), lens, Template::QWEN3, shape.image_token)
+            ("qwen3-vl", Net::qwen3(&at, shape), lens, Style::QWEN3, shape.image_token)
         }
         Family::Smol(shape) => {
-            ("smolvlm", Net::smol(&at, shape), Lens::smol(shape, &processor), Template::SMOL, shape.image_token)
+            ("smolvlm", Net::smol(&at, shape), Lens::smol(shape, &processor), Style::SMOL, shape.image_token)
         }
         Family::Blip => return Err(unusable("random", beside, "BLIP is not measured")),
     };
     let net = net.map_err(|error| load_error(name, beside, &error))?;
-    let prompt = Prompt::new(tokenizer, template, image, &[]).map_err(|why| unusable(name, beside, why))?;
+    let prompt = Prompt::new(tokenizer, &Template::of(style), image, &[]).map_err(|why| unusable(name, beside, why))?;
     let fingerprint = Fingerprint::new(format!("{name}@random"));
     let model = Vlm { name, net, lens, prompt, config: config.clone(), fingerprint, last: None };
     Ok(Loaded::both(Shared::new(model)))

@@ -116,7 +116,7 @@ impl Hub {
         if self.offline {
             return Err(wanted.refuse(HubError::Offline));
         }
-        let client = Client::new(self);
+        let client = Client::new(self).map_err(|error| wanted.refuse(error))?;
         let received = match transfer::receive(&client, wanted, dir, report) {
             // The kept beginning was of something else: once more, from the beginning.
             Err(FetchError::Hub { trouble, .. }) if matches!(*trouble, HubError::Digest { resumed: true, .. }) => {

@@ -9,6 +9,7 @@ use ureq::{Agent, Body};
 use super::error::{HubError, refusal};
 use super::{Hub, Wanted};
 use crate::models::manifest::Sha;
+use crate::remote::system_roots;
 use crate::secret::{Secret, scrub};
 
 /// A repository that was renamed sends once, its store of large files once more.
@@ -43,7 +44,13 @@ pub(super) struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    pub(super) fn new(hub: &'a Hub) -> Self {
+    pub(super) fn new(hub: &'a Hub) -> Result<Self, HubError> {
+        let roots = system_roots();
+        if roots.is_none() && hub.endpoint.starts_with("https:") {
+            let none = "this system has no certificates: install ca-certificates";
+            return Err(HubError::Unreachable(none.to_owned()));
+        }
+        let roots = roots.unwrap_or_else(|| RootCerts::from(Vec::new()));
         let config = Agent::config_builder()
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -51,11 +58,11 @@ impl<'a> Client<'a> {
             .timeout_connect(Some(hub.patience))
             .timeout_recv_response(Some(hub.patience))
             .timeout_per_read(Some(hub.patience))
-            .tls_config(TlsConfig::builder().root_certs(RootCerts::WebPki).build())
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .user_agent(concat!("groundedvqa/", env!("CARGO_PKG_VERSION")))
             .build();
         let endpoint = hub.endpoint.trim_end_matches('/');
-        Self { agent: config.into(), endpoint, token: hub.token.as_ref() }
+        Ok(Self { agent: config.into(), endpoint, token: hub.token.as_ref() })
     }
 
     /// Asks for the file from the byte on that `have` says is missing of the content with a given tag.

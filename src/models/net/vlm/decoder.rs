@@ -6,7 +6,7 @@
 
 use candle_core::{D, DType, Device, Result, Tensor};
 use candle_nn::VarBuilder;
-use candle_nn::ops::{rms_norm, softmax_last_dim};
+use candle_nn::ops::softmax_last_dim;
 use candle_nn::rotary_emb::rope;
 
 use super::rope::Rope;
@@ -325,6 +325,13 @@ impl Layer {
 /// the type that they are given.
 pub(super) fn softmax(scores: &Tensor) -> Result<Tensor> {
     if scores.device().is_cpu() { in_f32(scores, softmax_last_dim) } else { softmax_last_dim(scores) }
+}
+
+/// Root mean square norm with `gain`, rounded once: candle's kernel for the CPU rounds the root itself, which scales a whole
+/// row, and the reference does not.
+fn rms_norm(x: &Tensor, gain: &Tensor, epsilon: f32) -> Result<Tensor> {
+    let norm = |x: &Tensor, gain: &Tensor| candle_nn::ops::rms_norm(x, gain, epsilon);
+    if x.device().is_cpu() { in_f32(x, |x| norm(x, &gain.to_dtype(DType::F32)?)) } else { norm(x, gain) }
 }
 
 /// `function` of `x` with one rounding at the end: candle's kernels for bf16 round at every step inside, the reference's do

@@ -35,7 +35,13 @@ impl Linear {
 
     /// `[rows, in]` to `[rows, out]`.
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)
+        let product = |x: &Tensor, weight: &Tensor, bias: &Tensor| x.matmul(&weight.t()?)?.broadcast_add(bias);
+        if x.device().is_cpu() && x.dtype() != DType::F32 {
+            // One rounding, as in the reference; only a GPU computes in bf16 outside of tests, and rounds twice.
+            let (weight, bias) = (self.weight.to_dtype(DType::F32)?, self.bias.to_dtype(DType::F32)?);
+            return in_f32(x, |x| product(x, &weight, &bias));
+        }
+        product(x, &self.weight, &self.bias)
     }
 }
 
@@ -53,7 +59,14 @@ impl Norm {
     }
 
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        layer_norm(x, &self.gain, &self.shift, self.epsilon)
+        let norm = |x: &Tensor, gain: &Tensor, shift: &Tensor| layer_norm(x, gain, shift, self.epsilon);
+        if x.device().is_cpu() {
+            // As for the softmax: candle's kernel for the CPU rounds inside.
+            let (gain, shift) = (self.gain.to_dtype(DType::F32)?, self.shift.to_dtype(DType::F32)?);
+            in_f32(x, |x| norm(x, &gain, &shift))
+        } else {
+            norm(x, &self.gain, &self.shift)
+        }
     }
 }
 

@@ -1,27 +1,54 @@
 //! Our networks against what transformers computed with the same weights (`tests/fixtures/vlm/make.py`): all positions,
 //! greedy tokens, batches, both spellings of the configuration, pictures, bf16; and what must not pass.
+//!
+//! They run on the CPU, or where `GVQA_TEST_DEVICE` says, such as `cuda:0`: `scripts/gpu.sh` sets it.
 
+mod halves;
+mod networks;
 mod pictures;
-mod qwen3;
 mod reuse;
-mod smol;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use candle_core::{DType, Device, Tensor};
 
 use super::config::{self, Family};
 use super::net::{Net, Prepared};
+use super::picture::Cut;
+use crate::models::device;
 use crate::models::net::vlm::{Cache, Features, Grid, Keep, Row};
 
 /// Absolute, on logits that reach 5 to 10. Seen: 2e-5.
 const LOGITS: f32 = 1e-4;
 /// Absolute, on what the eyes give.
 const FEATURES: f32 = 5e-5;
+/// How much further a GPU may be off: it sums in another order. Greedy tokens must be the same there too.
+const ELSEWHERE: f32 = 10.0;
+
+/// The fixtures of the families that answer.
+const MODELS: [&str; 3] = ["qwen3-tied", "qwen3-untied", "smolvlm"];
+
+fn device() -> &'static Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    DEVICE.get_or_init(|| {
+        let named = std::env::var_os("GVQA_TEST_DEVICE").map(|name| name.to_string_lossy().parse());
+        let choice = named.unwrap_or(Ok(device::Choice::Cpu)).expect("GVQA_TEST_DEVICE names a device");
+        device::open(choice).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+/// `on_the_cpu`, and more where the tests run elsewhere.
+fn bound(on_the_cpu: f32) -> f32 {
+    if device().is_cpu() { on_the_cpu } else { ELSEWHERE * on_the_cpu }
+}
 
 fn folder(model: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/vlm").join(model)
+    let built = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // A program that was carried to another machine runs where the repository is there.
+    let root = if built.exists() { built } else { Path::new(".") };
+    root.join("tests/fixtures/vlm").join(model)
 }
 
 /// What the reference was given, and what it computed.
@@ -34,6 +61,10 @@ impl Io {
 
     fn get(&self, name: &str) -> &Tensor {
         self.0.get(name).unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
 
     fn rows(&self, name: &str) -> Vec<Vec<u32>> {
@@ -53,10 +84,21 @@ impl Io {
         crate::domain::Picture::new(width as u32, height as u32, bytes).expect("fits")
     }
 
-    /// The reference's patches as the net takes them.
-    fn prepared(&self, name: &str, grid: Grid) -> Prepared {
-        Prepared { patches: self.get(name).flatten_all().and_then(|t| t.to_vec1()).expect("floats"), grid }
+    fn floats(&self, name: &str) -> Vec<f32> {
+        self.get(name).flatten_all().and_then(|t| t.to_vec1()).expect("floats")
     }
+}
+
+/// The reference's first or second picture as the net takes it.
+fn seen(model: &str, io: &Io, index: usize) -> Prepared {
+    let numbers = io.floats(["pixels_a", "pixels_b"][index]);
+    if model == "smolvlm" {
+        // The reference gives whole planes; the net takes patches.
+        let patches = Cut { patch: 8, merge: 1, frames: 1 }.patches(&numbers, 64, 64);
+        return Prepared { patches, grid: Grid { rows: 4, columns: 4 } };
+    }
+    let patches = &io.rows("grids")[index];
+    Prepared { patches: numbers, grid: Grid { rows: patches[1] as usize / 2, columns: patches[2] as usize / 2 } }
 }
 
 fn parsed(model: &str, config: &str) -> Family {
@@ -65,7 +107,7 @@ fn parsed(model: &str, config: &str) -> Family {
 
 fn net(model: &str, config: &str, dtype: DType) -> Net {
     let store = super::store::Store::open("vlm", &folder(model)).expect("opens");
-    let at = store.into_builder(dtype, &Device::Cpu);
+    let at = store.into_builder(dtype, device());
     match parsed(model, config) {
         Family::Qwen3(shape) => Net::qwen3(&at, &shape),
         Family::Smol(shape) => Net::smol(&at, &shape),
@@ -91,14 +133,19 @@ fn logits(net: &Net, rows: &[Row], features: Option<&Features>, cache: &mut Cach
 
 fn difference(a: &Tensor, b: &Tensor) -> f32 {
     assert_eq!(a.dims(), b.dims());
-    let a = a.to_dtype(DType::F32).expect("floats");
-    let off = (a - b).and_then(|d| d.abs()).and_then(|d| d.flatten_all()).and_then(|d| d.max(0)).expect("a number");
+    let here = |t: &Tensor| t.to_dtype(DType::F32).and_then(|t| t.to_device(&Device::Cpu)).expect("floats");
+    let off = (here(a) - here(b))
+        .and_then(|d| d.abs())
+        .and_then(|d| d.flatten_all())
+        .and_then(|d| d.max(0))
+        .expect("a number");
     off.to_scalar().expect("one number")
 }
 
 /// Root of the mean square.
 fn distance(a: &Tensor, b: &Tensor) -> f32 {
-    let square = (a - b).and_then(|d| d.sqr()).and_then(|d| d.mean_all()).expect("a number");
+    let here = |t: &Tensor| t.to_dtype(DType::F32).and_then(|t| t.to_device(&Device::Cpu)).expect("floats");
+    let square = (here(a) - here(b)).and_then(|d| d.sqr()).and_then(|d| d.mean_all()).expect("a number");
     square.to_scalar::<f32>().expect("one number").sqrt()
 }
 

@@ -4,15 +4,10 @@ use super::*;
 
 const MODEL: &str = "qwen3-tied";
 
-fn seen(io: &Io) -> Prepared {
-    let patches = &io.rows("grids")[0];
-    io.prepared("pixels_a", Grid { rows: patches[1] as usize / 2, columns: patches[2] as usize / 2 })
-}
-
 #[test]
 fn a_second_use_is_like_the_first() {
     let (io, mut net) = (Io::of(MODEL), net(MODEL, "config.json", DType::F32));
-    let seen = [seen(&io)];
+    let seen = [seen(MODEL, &io, 0)];
     let (rows, next) = rows(&net, &io.rows("ids"), &seen);
     let features = net.look(&seen).expect("looks");
     let mut cache = Cache::default();
@@ -26,7 +21,7 @@ fn a_second_use_is_like_the_first() {
 #[test]
 fn a_prompt_read_in_parts_is_like_one_read_at_once() {
     let (io, mut net) = (Io::of(MODEL), net(MODEL, "config.json", DType::F32));
-    let seen = [seen(&io)];
+    let seen = [seen(MODEL, &io, 0)];
     let (rows, _) = rows(&net, &io.rows("ids"), &seen);
     let features = net.look(&seen).expect("looks");
     let whole = io.get("logits");
@@ -41,18 +36,18 @@ fn a_prompt_read_in_parts_is_like_one_read_at_once() {
     for (from, to) in [(0, 3), (3, 10), (10, length - 1), (length - 1, length)] {
         let ours = logits(&net, &[part(from, to)], Some(&features), &mut cache).squeeze(0).expect("one row");
         let off = difference(&ours, &whole.narrow(0, from, to - from).expect("a part"));
-        assert!(off < LOGITS, "{from}..{to}: off by {off}");
+        assert!(off < bound(LOGITS), "{from}..{to}: off by {off}");
     }
     cache.truncate(10);
     let again = logits(&net, &[part(10, length)], Some(&features), &mut cache).squeeze(0).expect("one row");
     let off = difference(&again, &whole.narrow(0, 10, length - 10).expect("a part"));
-    assert!(off < LOGITS, "after cutting back: off by {off}");
+    assert!(off < bound(LOGITS), "after cutting back: off by {off}");
 }
 
 #[test]
 fn questions_behind_one_prefix_are_like_whole_prompts() {
     let (io, mut net) = (Io::of(MODEL), net(MODEL, "config.json", DType::F32));
-    let seen = [seen(&io)];
+    let seen = [seen(MODEL, &io, 0)];
     let whole = io.rows("ids").remove(0);
     let features = net.look(&seen).expect("looks");
     // Up to and with the end of the picture.
@@ -73,7 +68,7 @@ fn questions_behind_one_prefix_are_like_whole_prompts() {
         let (alone, next) = net.row(ids, Some(seen[0].grid), 0, 0);
         let due = net.decoder.forward(std::slice::from_ref(&alone), Some(&features), &mut Cache::default(), Keep::Last);
         let off = difference(&shared.narrow(0, index, 1).expect("a row"), &due.expect("computes"));
-        assert!(off < LOGITS, "question {index}: off by {off}");
+        assert!(off < bound(LOGITS), "question {index}: off by {off}");
         let due = greedy(&net, &[alone], vec![next], &features, &mut Cache::default());
         assert_eq!([said[index].ids.clone()], due[..], "question {index}");
     }

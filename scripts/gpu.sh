@@ -1,0 +1,66 @@
+#!/bin/sh
+# Measures a machine with an NVIDIA GPU, on noise of the true shapes: first that the networks compute there what they should
+# (models::vlm::parity: f32 within 1e-3 of the reference's logits and the same greedy tokens, bf16 within the
+# reference's own noise), then one table a model.
+#
+#   scripts/gpu.sh                          build here and measure; needs cargo and nvcc, no GStreamer, no weights
+#   scripts/gpu.sh build                    only build, into target/gpu; carry the repository with it to a machine without
+#                                           cargo (RUSTFLAGS="-C target-cpu=x86-64-v3" if its CPU is another)
+#   FEATURES= DEVICE=cpu scripts/gpu.sh     the same on the CPU, to try the script
+#
+# MODELS, BATCHES, ROUNDS say what is measured, CARGO names another cargo, OUT where the table goes.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+features=${FEATURES-cuda}
+device=${DEVICE:-cuda:0}
+models=${MODELS:-"qwen3-vl-2b smolvlm-256m smolvlm-500m qwen3-vl-4b qwen3-vl-8b"}
+batches=${BATCHES:-1,4,16,64}
+rounds=${ROUNDS:-5}
+out=${OUT:-gpu-out}
+carried=target/gpu
+
+say() { printf 'gpu: %s\n' "$*" >&2; }
+
+# The programs that cargo built, by what it says of them.
+built() {
+    "$cargo" "$@" --no-run --message-format json --no-default-features --features "$features" |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
+}
+
+build() {
+    [ -z "$features" ] || command -v nvcc >/dev/null || {
+        say "nvcc is not here: install the CUDA toolkit, or build on a machine that has it and carry $carried"
+        exit 1
+    }
+    say "building without GStreamer, features: ${features:-none}"
+    mkdir -p "$carried"
+    cp "$(built test --release --lib)" "$carried/parity"
+    cp "$(built bench --bench vlm)" "$carried/vlm"
+}
+
+case ${1:-run} in
+build) build; exit ;;
+run) ;;
+*) say "nothing or build, not $1"; exit 64 ;;
+esac
+[ -x "$carried/parity" ] && [ -x "$carried/vlm" ] || build
+mkdir -p "$out"
+if [ "$device" != cpu ]; then
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv | tee "$out/machine.csv"
+fi
+say "parity on $device"
+GVQA_TEST_DEVICE=$device "$carried/parity" models::vlm::parity --nocapture | tee "$out/parity.txt"
+for model in $models; do
+    say "$model"
+    "$carried/vlm" "$model" "$batches" "$rounds" >"$out/$model.txt"
+done
+# One table: the rows of every model under one head, then what they contain.
+first=${models%% *}
+{
+    grep -v '^|' "$out/$first.txt" | sed -n 1p
+    echo
+    grep '^| model\|^|---' "$out/$first.txt"
+    for model in $models; do grep '^|' "$out/$model.txt" | grep -v '^| model\|^|---'; done
+    sed -n '/^Weights are noise/,$p' "$out/$first.txt"
+} | tee "$out/table.md"
