@@ -4,7 +4,7 @@
 #![allow(clippy::large_futures, reason = "a test is awaited once, on a stack that has room")]
 
 use groundedvqa::bus::Client;
-use groundedvqa::bus::wire::{FrameRequest, SearchRequest, SightRequest, StreamRequest, V1};
+use groundedvqa::bus::wire::{FrameRequest, SightRequest, StreamRequest, V1};
 use groundedvqa::domain::{StreamState, StreamTime};
 
 use crate::common::RtspServer;
@@ -17,16 +17,6 @@ fn camera(url: &str) -> String {
         "[streams.cam]\nurl = {url:?}\nsample_every = \"1s\"\nstall_timeout = \"2s\"\n\
          sight = {{ extend_unchanged = false }}\n"
     )
-}
-
-/// The stream times of everything that is remembered of a stream.
-async fn remembered(client: &Client, stream: &str) -> Vec<StreamTime> {
-    let query = "anything".to_owned();
-    let request = SearchRequest { v: V1, query, k: Some(50), from: None, to: None, deadline_s: None };
-    let found = client.search(&id(stream), &request).await.expect("moments");
-    let mut times: Vec<_> = found.moments.iter().map(|moment| moment.timestamp).collect();
-    times.sort();
-    times
 }
 
 /// Width and height of the JPEG of a remembered frame, if that very frame comes back.
@@ -52,12 +42,12 @@ async fn a_camera_comes_back_with_another_size_and_another_codec() {
     let seen = site.moments("cam", 2).await;
     server.kill();
     site.until("cam", StreamState::Down).await;
-    let before = remembered(site.client(), "cam").await;
+    let before = site.remembered("cam").await;
     let shape = ["--pattern", "smpte", "--size", "160x120", "--fps", "10", "--codec", "h265", "--port", server.port()];
     let _server = RtspServer::start(&shape);
     site.until("cam", StreamState::Up).await;
     site.moments("cam", seen + 3).await;
-    let after: Vec<_> = remembered(site.client(), "cam").await.into_iter().filter(|at| !before.contains(at)).collect();
+    let after: Vec<_> = site.remembered("cam").await.into_iter().filter(|at| !before.contains(at)).collect();
     assert!(before.len() >= 2 && after.len() >= 2 && before.last() < after.first(), "{before:?} then {after:?}");
     // The last one may not have reached the disk when the camera was killed, or now.
     for at in &before[..before.len() - 1] {

@@ -4,9 +4,7 @@
 #![allow(clippy::large_futures, reason = "a test is awaited once, on a stack that has room")]
 
 use base64::Engine as _;
-use groundedvqa::bus::wire::{
-    AskRequest, ErrorCode, FrameRequest, SearchRequest, SightRequest, StateEvent, StreamRequest, V1,
-};
+use groundedvqa::bus::wire::{AskRequest, ErrorCode, FrameRequest, SightRequest, StateEvent, StreamRequest, V1};
 use groundedvqa::bus::{Client, ClientError};
 use groundedvqa::domain::{StreamState, StreamTime};
 
@@ -116,16 +114,6 @@ async fn a_refused_password_is_tried_again_when_it_was_mended_and_never_shown() 
     assert_eq!(daemon.terminate().code(), Some(0));
 }
 
-/// The stream times of everything that is remembered of a stream.
-async fn remembered(client: &Client, stream: &str) -> Vec<StreamTime> {
-    let query = "anything".to_owned();
-    let request = SearchRequest { v: V1, query, k: Some(50), from: None, to: None, deadline_s: None };
-    let found = client.search(&id(stream), &request).await.expect("moments");
-    let mut times: Vec<_> = found.moments.iter().map(|moment| moment.timestamp).collect();
-    times.sort();
-    times
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_that_is_killed_goes_on_where_it_was() {
     let server = RtspServer::ball();
@@ -133,13 +121,13 @@ async fn a_daemon_that_is_killed_goes_on_where_it_was() {
     let daemon = site.start();
     site.until("cam", StreamState::Up).await;
     site.moments("cam", 3).await;
-    let before = remembered(site.client(), "cam").await;
+    let before = site.remembered("cam").await;
     daemon.kill();
 
     let daemon = site.start();
     site.until("cam", StreamState::Up).await;
     site.moments("cam", before.len() as u64 + 2).await;
-    let after = remembered(site.client(), "cam").await;
+    let after = site.remembered("cam").await;
     assert!(before.iter().all(|time| after.contains(time)), "{before:?} became {after:?}");
     assert!(after.windows(2).all(|pair| pair[0] < pair[1]), "captioned twice: {after:?}");
     // It was killed while recording: what it saw can be shown again. The last one may not have reached the disk.
@@ -195,7 +183,7 @@ async fn a_reload_touches_what_it_changes_and_nothing_else() {
     let remembers = async |site: &Site| {
         let info = site.info("walk").await.expect("listed");
         assert_eq!((info.state, info.moments), (StreamState::Removed, 4));
-        assert_eq!(remembered(site.client(), "walk").await.len(), 4);
+        assert_eq!(site.remembered("walk").await.len(), 4);
         assert!(has_frame(site.client(), "walk", 20.0).await, "the file is still there");
     };
     remembers(&site).await;

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 
-use groundedvqa::bus::wire::{EventState, StateEvent, StreamInfo};
+use groundedvqa::bus::wire::{EventState, SearchRequest, StateEvent, StreamInfo, V1};
 use groundedvqa::bus::{Client, Config, Events};
-use groundedvqa::domain::{StreamId, StreamState};
+use groundedvqa::domain::{StreamId, StreamState, StreamTime};
 use groundedvqa::secret::Secret;
 use tokio::time::timeout;
 
@@ -118,6 +118,16 @@ impl Site {
     pub(crate) async fn info(&self, stream: &str) -> Option<StreamInfo> {
         let reply = self.client.streams().await.ok()?;
         reply.streams.into_iter().find(|info| info.stream.as_str() == stream)
+    }
+
+    /// The stream times of everything that is remembered of `stream`.
+    pub(crate) async fn remembered(&self, stream: &str) -> Vec<StreamTime> {
+        let query = "anything".to_owned();
+        let request = SearchRequest { v: V1, query, k: Some(50), from: None, to: None, deadline_s: None };
+        let found = self.client.search(&id(stream), &request).await.expect("moments");
+        let mut times: Vec<_> = found.moments.iter().map(|moment| moment.timestamp).collect();
+        times.sort();
+        times
     }
 
     /// Waits until `stream` has at least `least` moments, and says how many.
