@@ -5,7 +5,7 @@
 
 use groundedvqa::bus::Client;
 use groundedvqa::bus::wire::{FrameRequest, SightRequest, StreamRequest, V1};
-use groundedvqa::domain::{StreamState, StreamTime};
+use groundedvqa::domain::{StreamState, StreamTime, WallTime};
 
 use crate::common::RtspServer;
 use crate::process::eventually;
@@ -42,12 +42,15 @@ async fn a_camera_comes_back_with_another_size_and_another_codec() {
     let seen = site.moments("cam", 2).await;
     server.kill();
     site.until("cam", StreamState::Down).await;
-    let before = site.remembered("cam").await;
+    let reborn = WallTime::now();
     let shape = ["--pattern", "smpte", "--size", "160x120", "--fps", "10", "--codec", "h265", "--port", server.port()];
     let _server = RtspServer::start(&shape);
     site.until("cam", StreamState::Up).await;
-    site.moments("cam", seen + 3).await;
-    let after: Vec<_> = site.remembered("cam").await.into_iter().filter(|at| !before.contains(at)).collect();
+    // Some of the old camera's pictures may still have waited for the captioner.
+    site.moments("cam", seen + 6).await;
+    let (before, after): (Vec<_>, Vec<_>) =
+        site.remembered("cam").await.into_iter().partition(|moment| moment.wall < reborn);
+    let [before, after] = [before, after].map(|moments| moments.iter().map(|it| it.timestamp).collect::<Vec<_>>());
     assert!(before.len() >= 2 && after.len() >= 2 && before.last() < after.first(), "{before:?} then {after:?}");
     // The last one may not have reached the disk when the camera was killed, or now.
     for at in &before[..before.len() - 1] {

@@ -121,13 +121,13 @@ async fn a_daemon_that_is_killed_goes_on_where_it_was() {
     let daemon = site.start();
     site.until("cam", StreamState::Up).await;
     site.moments("cam", 3).await;
-    let before = site.remembered("cam").await;
+    let before = site.times("cam").await;
     daemon.kill();
 
     let daemon = site.start();
     site.until("cam", StreamState::Up).await;
     site.moments("cam", before.len() as u64 + 2).await;
-    let after = site.remembered("cam").await;
+    let after = site.times("cam").await;
     assert!(before.iter().all(|time| after.contains(time)), "{before:?} became {after:?}");
     assert!(after.windows(2).all(|pair| pair[0] < pair[1]), "captioned twice: {after:?}");
     // It was killed while recording: what it saw can be shown again. The last one may not have reached the disk.
@@ -183,7 +183,7 @@ async fn a_reload_touches_what_it_changes_and_nothing_else() {
     let remembers = async |site: &Site| {
         let info = site.info("walk").await.expect("listed");
         assert_eq!((info.state, info.moments), (StreamState::Removed, 4));
-        assert_eq!(site.remembered("walk").await.len(), 4);
+        assert_eq!(site.times("walk").await.len(), 4);
         assert!(has_frame(site.client(), "walk", 20.0).await, "the file is still there");
     };
     remembers(&site).await;

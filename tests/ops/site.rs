@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 
-use groundedvqa::bus::wire::{EventState, SearchRequest, StateEvent, StreamInfo, V1};
+use groundedvqa::bus::wire::{EventState, MomentHit, SearchRequest, StateEvent, StreamInfo, V1};
 use groundedvqa::bus::{Client, Config, Events};
 use groundedvqa::domain::{StreamId, StreamState, StreamTime};
 use groundedvqa::secret::Secret;
@@ -121,13 +121,17 @@ impl Site {
     }
 
     /// The stream times of everything that is remembered of `stream`.
-    pub(crate) async fn remembered(&self, stream: &str) -> Vec<StreamTime> {
+    pub(crate) async fn times(&self, stream: &str) -> Vec<StreamTime> {
+        self.remembered(stream).await.iter().map(|moment| moment.timestamp).collect()
+    }
+
+    /// Everything that is remembered of `stream`, in order of time.
+    pub(crate) async fn remembered(&self, stream: &str) -> Vec<MomentHit> {
         let query = "anything".to_owned();
         let request = SearchRequest { v: V1, query, k: Some(50), from: None, to: None, deadline_s: None };
-        let found = self.client.search(&id(stream), &request).await.expect("moments");
-        let mut times: Vec<_> = found.moments.iter().map(|moment| moment.timestamp).collect();
-        times.sort();
-        times
+        let mut moments = self.client.search(&id(stream), &request).await.expect("moments").moments;
+        moments.sort_by_key(|moment| moment.timestamp);
+        moments
     }
 
     /// Waits until `stream` has at least `least` moments, and says how many.
