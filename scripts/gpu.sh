@@ -5,7 +5,8 @@
 #
 #   scripts/gpu.sh                          build here and measure; needs cargo and nvcc, no GStreamer, no weights
 #   scripts/gpu.sh build                    only build, into target/gpu; carry the repository with it to a machine without
-#                                           cargo (RUSTFLAGS="-C target-cpu=x86-64-v3" if its CPU is another)
+#                                           cargo (RUSTFLAGS="-C target-cpu=x86-64-v3" if its CPU is another one,
+#                                           CUDA_COMPUTE_CAP=90 for an H200 where no GPU can be asked)
 #   FEATURES= DEVICE=cpu scripts/gpu.sh     the same on the CPU, to try the script
 #
 # MODELS, BATCHES, ROUNDS say what is measured, CARGO names another cargo, OUT where the table goes.
@@ -47,10 +48,16 @@ esac
 [ -x "$carried/parity" ] && [ -x "$carried/vlm" ] || build
 mkdir -p "$out"
 if [ "$device" != cpu ]; then
-    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv | tee "$out/machine.csv"
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv >"$out/machine.csv"
+    cat "$out/machine.csv"
 fi
 say "parity on $device"
-GVQA_TEST_DEVICE=$device "$carried/parity" models::vlm::parity --nocapture | tee "$out/parity.txt"
+GVQA_TEST_DEVICE=$device "$carried/parity" models::vlm::parity --nocapture >"$out/parity.txt" 2>&1 || {
+    cat "$out/parity.txt"
+    say "the networks do not compute on $device what they should: nothing is measured"
+    exit 1
+}
+grep 'bf16 is off\|^test result' "$out/parity.txt"
 for model in $models; do
     say "$model"
     "$carried/vlm" "$model" "$batches" "$rounds" >"$out/$model.txt"
