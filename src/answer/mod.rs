@@ -9,7 +9,7 @@
 //! [`Answerer`] owns the permits and nothing else: what was seen belongs to the index, the models to the engine, the
 //! past of a stream to its evidence source. Policy is in pure files: [`time`] (which part of the stream),
 //! [`draft`] (which claims pass), [`hypothesis`] (what a claim says of one picture), [`nearby`] (which frames are
-//! tried), [`rounds`] (when and where it is looked at again), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict; what [`counts`] and
+//! tried), [`rounds`] (when and where it is looked at again), [`relevant`] (whether a claim answers), [`observable`] (whether a picture shows anything), [`weigh`] (the verdict; what [`counts`] and
 //! [`said`] forbid), [`text`] (the paragraph).
 //!
 //! It must not cache a frame or a caption from one request to the next: evidence is extracted afresh. It must not give
@@ -27,6 +27,7 @@ mod metrics;
 mod nearby;
 mod numerals;
 mod observable;
+mod premise;
 mod question;
 mod rank;
 pub mod relevant;

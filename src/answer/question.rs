@@ -59,9 +59,6 @@ impl Parts {
         self.check_first(&mut course, claims, true).await?;
         self.look_again(&mut course).await;
         let Course { hits, verdicts, rounds, .. } = course;
-        if verdicts.is_empty() {
-            return Ok(Answer { moments: hits, rounds, ..unanswered(question, scene, Nothing::NoClaims) });
-        }
         let assessments = self.assess(&scene.time.topic, &verdicts).await?;
         let text = self.text(&question, scene, &verdicts, &assessments).await?;
         Ok(Answer { assessments, rounds, ..answer(question, scene, hits, verdicts, text) })
@@ -89,8 +86,7 @@ impl Parts {
         Ok(verdicts.iter().zip(said).map(assess).collect())
     }
 
-    /// The claims that answer; if what was confirmed is beside the point, that, and whether what was asked about was
-    /// there at all: "What colour is the dog?" supposes one.
+    /// The claims that answer, or one sentence that there are none; then what the question supposes and was not there.
     async fn text(
         &self,
         question: &Question,
@@ -98,23 +94,24 @@ impl Parts {
         verdicts: &[Verdict],
         assessments: &[Assessment],
     ) -> Result<String, AnswerError> {
-        let roles = verdicts.iter().zip(assessments);
-        let told: Vec<&Verdict> =
-            roles.filter(|(_, it)| it.role != Role::BesideThePoint).map(|(verdict, _)| verdict).collect();
-        let answers = assessments.iter().any(|it| matches!(it.role, Role::Answers | Role::Unchecked));
-        let beside = assessments.iter().any(|it| it.role == Role::BesideThePoint);
-        if answers || !beside {
-            return Ok(text::paragraph(&told, question.design));
+        let with = |roles: &[Role]| -> Vec<&Verdict> {
+            let roles = verdicts.iter().zip(assessments).filter(|(_, it)| roles.contains(&it.role));
+            roles.map(|(verdict, _)| verdict).collect()
+        };
+        let (answers, beside) = (with(&[Role::Answers]), with(&[Role::BesideThePoint]));
+        let is_unchecked = !with(&[Role::Unchecked]).is_empty();
+        let told = if verdicts.is_empty() {
+            text::nothing(Nothing::NoClaims)
+        } else if answers.is_empty() && !beside.is_empty() && !is_unchecked {
+            text::nothing(Nothing::BesideThePoint)
+        } else {
+            text::paragraph(&with(&[Role::Answers, Role::Unproven, Role::Unchecked]), question.design)
+        };
+        if is_unchecked {
+            return Ok(told);
         }
-        let mut told = text::nothing(Nothing::BesideThePoint);
-        let noun = relevant::focus(&scene.time.topic).noun;
-        if let Some(subject) = noun.and_then(|noun| survey::read(&format!("was there a {noun}"))) {
-            let Surveyed { survey, .. } = self.survey(&subject, &scene.parts, question.k).await?;
-            if survey.conclusion != Conclusion::Seen {
-                told = format!("{told} {}", survey::sentence(&survey, false));
-            }
-        }
-        Ok(told)
+        let denials = self.denials(scene, &answers, question.k).await?;
+        Ok(std::iter::once(told).chain(denials).collect::<Vec<_>>().join(" "))
     }
 
     /// What all captions say, and for a presence the frames that prove it.

@@ -8,11 +8,14 @@
 //! | about a thing ("What is the man doing?", "Who …") | names the first thing, a kind of it, or what it is a kind of |
 //! | "what colour", "how many", "where" | also names a colour, a number, a place |
 //! | "what … wear" | also speaks of wearing |
-//! | "what … do", "what happens to", "which … does" | also says more than that the thing is there, or how many |
-//! | "why", "how", "when … do" | also names something else of the question: "There is a dog." says not why it barks |
+//! | "what … do", "what happens to", "which … does" | also says more than the question does |
+//! | "why", "how" | also says more, and names something else of the question: "There is a dog." says not why it barks |
+//! | "when … do" | also names something else of the question; its time is the answer |
 //! | that names nothing ("What happens?") | is any |
 //!
-//! A claim very similar to the question in other words answers too. It must not decide whether a claim is true.
+//! A claim very similar to the question in other words is about it too; it must still say what is asked. A claim that
+//! repeats what the question supposes ("The dog chases a ball.") says neither why nor how. It must not decide whether a
+//! claim is true.
 
 use super::time;
 use crate::domain::words::{content, is_kind_of, stem, words};
@@ -27,8 +30,8 @@ const NEAR: f32 = 0.55;
 pub(super) struct Focus {
     /// Stems of the first thing it names; empty if it names none ("What happens?"), and then every claim is about it.
     thing: Vec<String>,
-    /// The same in words, to tell that there was none.
-    pub(super) noun: Option<String>,
+    /// What the question supposes to be there, in its words, what it is about first: to tell that there was none.
+    pub(super) supposes: Vec<String>,
     /// Stems of everything else it names.
     rest: Vec<String>,
     /// What is asked of the thing.
@@ -44,10 +47,12 @@ enum Wanted {
     Number,
     Place,
     Clothes,
-    /// What it does or is like: more than that it is there.
+    /// What it does or is like: more than the question says.
     Deed,
-    /// What the question tells of it, explained: why, how, when.
+    /// What the question tells of it, explained: why, how.
     Explanation,
+    /// When what the question tells of it happens.
+    Time,
 }
 
 /// Words that a noun phrase begins behind.
@@ -56,11 +61,14 @@ const DETERMINERS: [&str; 20] = [
     "what", "which", "all", "every", "whose",
 ];
 /// Words that a noun phrase ends before, besides verbs in "-ing".
-const ENDS: [&str; 44] = [
+const ENDS: [&str; 45] = [
     "is", "are", "was", "were", "be", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "in",
     "on", "at", "near", "by", "with", "behind", "beside", "under", "over", "from", "to", "of", "who", "and", "or",
     "there", "while", "when", "after", "before", "into", "around", "through", "not", "up", "down", "off", "out",
+    "doing",
 ];
+/// Those of them that suppose that there is what follows.
+const ARTICLES: [&str; 9] = ["the", "a", "an", "any", "some", "his", "her", "their", "its"];
 /// What is asked of a thing, and no thing itself.
 const ATTRIBUTES: [&str; 18] = [
     "colour",
@@ -106,42 +114,64 @@ pub fn topic(question: &str) -> String {
 /// Reads what a question is about; `topic` is the question without its time phrases.
 pub(super) fn focus(topic: &str) -> Focus {
     let all: Vec<String> = words(topic).map(str::to_lowercase).collect();
-    let (thing, noun) = thing(&all);
+    let Named { thing, supposes } = named(&all);
     let rest: Vec<String> = content(topic).into_iter().filter(|stem| !thing.contains(stem)).collect();
     let is_told_of = all.first().is_some_and(|word| word == "which") && !rest.is_empty();
     let wants = match wanted(&all) {
         Wanted::Anything if is_told_of => Wanted::Deed,
         wants => wants,
     };
-    Focus { thing, noun, rest, wants }
+    Focus { thing, supposes, rest, wants }
 }
 
-/// Stems and noun of the first thing that a question names.
-fn thing(all: &[String]) -> (Vec<String>, Option<String>) {
-    if all.first().is_some_and(|word| matches!(word.as_str(), "who" | "whom" | "whose")) {
-        return (vec![stem("person")], Some("person".to_owned()));
+/// What a question names.
+struct Named {
+    /// Stems of the first thing.
+    thing: Vec<String>,
+    /// The nouns of all things that are supposed to be there.
+    supposes: Vec<String>,
+}
+
+fn named(all: &[String]) -> Named {
+    let is_who = all.first().is_some_and(|word| matches!(word.as_str(), "who" | "whom" | "whose"));
+    let mut named = Named { thing: Vec::new(), supposes: Vec::new() };
+    if is_who {
+        named = Named { thing: vec![stem("person")], supposes: vec!["person".to_owned()] };
     }
-    let attributes: Vec<String> = ATTRIBUTES.iter().map(|word| stem(word)).collect();
-    for (at, word) in all.iter().enumerate() {
-        if !DETERMINERS.contains(&word.as_str()) {
-            continue;
-        }
-        let phrase = all[at + 1..].iter().take_while(|word| !ends(word));
-        let mut phrase: Vec<&String> = phrase.filter(|word| !attributes.contains(&stem(word))).collect();
-        // "does the airplane land": what ends the phrase is the verb.
-        let asks_doing = at > 0 && matches!(all[at - 1].as_str(), "do" | "does" | "did");
-        let verb_follows = all.get(at + 1 + phrase.len()).is_some_and(|next| matches!(next.as_str(), "do" | "does"));
-        if asks_doing && !verb_follows && phrase.len() > 1 {
-            phrase.pop();
-        }
+    for (at, word) in all.iter().enumerate().filter(|(_, word)| DETERMINERS.contains(&word.as_str())) {
+        let phrase = phrase(all, at);
         let stems: Vec<String> = phrase.iter().flat_map(|word| content(word)).collect();
-        if !stems.is_empty() {
-            // Of "which car drives" nobody knows here where the noun ends.
-            let open = phrase.len() > 1 && matches!(word.as_str(), "what" | "which");
-            return (stems, phrase.last().filter(|_| !open).map(|word| (*word).clone()));
+        // Of "which car drives" nobody knows here where the noun ends.
+        let is_open = phrase.len() > 1 && matches!(word.as_str(), "what" | "which");
+        let noun = phrase.last().filter(|_| !is_open).map(|word| (*word).clone());
+        if named.thing.is_empty() && !stems.is_empty() {
+            named.thing = stems;
+            named.supposes.extend(noun);
+        } else if ARTICLES.contains(&word.as_str()) {
+            named.supposes.extend(noun.filter(|noun| is_thing(noun) && !named.supposes.contains(noun)));
         }
     }
-    (Vec::new(), None)
+    named
+}
+
+/// The words of the noun phrase behind the determiner at `at`.
+fn phrase(all: &[String], at: usize) -> Vec<&String> {
+    let is_attribute = |word: &String| ATTRIBUTES.iter().any(|attribute| stem(attribute) == stem(word));
+    let phrase = all[at + 1..].iter().take_while(|word| !ends(word));
+    let mut phrase: Vec<&String> = phrase.filter(|word| !is_attribute(word)).collect();
+    // "does the airplane land": what ends the phrase is the verb.
+    let asks_doing = at > 0 && matches!(all[at - 1].as_str(), "do" | "does" | "did");
+    let verb_follows = all.get(at + 1 + phrase.len()).is_some_and(|next| matches!(next.as_str(), "do" | "does"));
+    if asks_doing && !verb_follows && phrase.len() > 1 {
+        phrase.pop();
+    }
+    phrase
+}
+
+/// Whether a noun may be something that one sees, and no place, colour or number.
+fn is_thing(noun: &str) -> bool {
+    let of_kind = |kind: &str| is_kind_of(&stem(noun), &stem(kind));
+    !["place", "colour", "number"].into_iter().any(of_kind) && !PLACES.contains(&noun) && !content(noun).is_empty()
 }
 
 fn ends(word: &str) -> bool {
@@ -153,7 +183,8 @@ fn wanted(all: &[String]) -> Wanted {
     match all.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["how", "many", ..] => Wanted::Number,
         ["where", ..] => Wanted::Place,
-        ["why" | "how" | "when", ..] => Wanted::Explanation,
+        ["why" | "how", ..] => Wanted::Explanation,
+        ["when", ..] => Wanted::Time,
         ["what" | "which", ..] if has("colour") => Wanted::Colour,
         ["what" | "which" | "who" | "whose", ..] if has("wear") => Wanted::Clothes,
         ["what", "is" | "are" | "was" | "were", .., "doing"] | ["what", "do" | "does" | "did", .., "do"] => {
@@ -168,8 +199,8 @@ impl Focus {
     /// Whether a claim answers. `similarity` is the cosine between question and claim.
     pub(super) fn holds(&self, claim: &str, similarity: f32) -> bool {
         let said: Vec<String> = words(claim).map(stem).collect();
-        let explains = self.wants == Wanted::Explanation && similarity >= NEAR;
-        similarity >= SAME || (self.names_thing(&said) && (explains || self.says_what_is_wanted(claim, &said)))
+        let is_about = similarity >= SAME || self.names_thing(&said);
+        is_about && self.says_what_is_wanted(claim, &said, similarity)
     }
 
     fn names_thing(&self, said: &[String]) -> bool {
@@ -178,13 +209,18 @@ impl Focus {
         self.thing.is_empty() || nobody || self.thing.iter().any(|thing| names(said, thing))
     }
 
-    /// Whether a stem says something of the thing: it is not the thing, nor its number.
-    fn is_more(&self, stem: &str) -> bool {
-        let is_thing = self.thing.iter().any(|thing| names(&[stem.to_owned()], thing));
-        !is_thing && !is_kind_of(stem, &self::stem("number"))
+    /// Whether something else is named that the question names.
+    fn names_rest(&self, said: &[String]) -> bool {
+        self.rest.is_empty() || self.rest.iter().any(|other| names(said, other))
     }
 
-    fn says_what_is_wanted(&self, claim: &str, said: &[String]) -> bool {
+    /// Whether a claim says more than the question does: something besides what it names, and how many there are.
+    fn adds(&self, claim: &str) -> bool {
+        let known = |stem: &String| self.thing.iter().chain(&self.rest).any(|it| names(std::slice::from_ref(stem), it));
+        content(claim).iter().any(|it| !known(it) && !is_kind_of(it, &stem("number")))
+    }
+
+    fn says_what_is_wanted(&self, claim: &str, said: &[String], similarity: f32) -> bool {
         let of_kind = |kind: &str| said.iter().any(|word| is_kind_of(word, &stem(kind)));
         let any = |listed: &[&str]| words(claim).any(|word| listed.contains(&word.to_lowercase().as_str()));
         match self.wants {
@@ -193,10 +229,17 @@ impl Focus {
             Wanted::Number => of_kind("number") || any(&NUMBERS),
             Wanted::Place => of_kind("place") || any(&PLACES),
             Wanted::Clothes => said.contains(&stem("wear")),
-            Wanted::Deed => self.thing.is_empty() || content(claim).iter().any(|stem| self.is_more(stem)),
-            Wanted::Explanation => self.rest.is_empty() || self.rest.iter().any(|other| names(said, other)),
+            Wanted::Deed => self.thing.is_empty() || self.adds(claim),
+            Wanted::Explanation => self.adds(claim) && (similarity >= NEAR || self.names_rest(said)),
+            Wanted::Time => similarity >= NEAR || self.names_rest(said),
         }
     }
+}
+
+/// Whether a claim speaks of a thing, in its word, a wider or a narrower one.
+pub(super) fn speaks_of(claim: &str, noun: &str) -> bool {
+    let said: Vec<String> = words(claim).map(stem).collect();
+    names(&said, &stem(noun))
 }
 
 /// Whether one of these stems is the thing, of its kind, or what it is a kind of.
@@ -244,7 +287,21 @@ mod tests {
             ("How many cars are there?", "The car is red.", false),
             ("What do the people wear?", "There are three people.", false),
             ("Why does the cyclist feed the elephant?", "There is a cyclist.", false),
-            ("Why does the cyclist feed the elephant?", "The cyclist feeds an elephant.", true),
+            // What the question supposes, repeated, answers neither why nor how, nor which.
+            ("Why does the cyclist feed the elephant?", "The cyclist feeds an elephant.", false),
+            ("Why does the cyclist feed the elephant?", "A cyclist feeds two elephants.", false),
+            ("Why does the cyclist feed the elephant?", "The cyclist feeds a hungry elephant.", true),
+            ("Why is the dog chasing the ball?", "The dog is chasing the ball.", false),
+            ("Why is the dog chasing the ball?", "A person throws a ball for the dog.", true),
+            ("How does the man hold the child?", "A man holds a child.", false),
+            ("What is the cat on the seat doing?", "A cat is on the seat.", false),
+            ("Which car drives over the rabbit?", "A car drives over the rabbit.", false),
+            ("When does the airplane land on the street?", "An airplane lands on the street.", true),
+            // Nor does it answer what colour, how many or where.
+            ("What colour is the bus that hits the cyclist?", "A bus hits a cyclist.", false),
+            ("What colour is the bus that hits the cyclist?", "The bus is red.", true),
+            ("How many dogs chase the ball?", "Dogs chase the ball.", false),
+            ("Where does the dog chase the ball?", "The dog chases the ball.", false),
             ("When does the airplane land?", "The airplane lands.", true),
             ("When does the airplane land?", "There is land.", false),
             ("How does the man hold the child?", "A man holds a child in his arms.", true),
@@ -259,8 +316,34 @@ mod tests {
         assert!(why.holds("A boy trips over a stone.", 0.6) && !why.holds("A boy trips over a stone.", 0.4));
         assert!(!why.holds("A girl trips over a stone.", 0.6));
         assert!(focus("What colour is the dog?").holds("The puppy is brown.", 0.75), "other words for the same");
-        assert_eq!(focus("What colour is the dog?").noun.as_deref(), Some("dog"));
-        assert_eq!(focus("When does the airplane land?").noun.as_deref(), Some("airplane"));
-        assert_eq!(focus("Which car drives over the rabbit?").noun, None);
+        assert!(!focus("What colour is the dog?").holds("There is a puppy.", 0.75), "what is asked must be said");
+        assert!(!focus("Why is the dog chasing the ball?").holds("The dog is chasing the ball.", 0.9));
+    }
+
+    #[test]
+    fn a_question_supposes_things() {
+        let table: [(&str, &[&str]); 16] = [
+            ("What colour is the dog?", &["dog"]),
+            ("Why is the dog chasing the ball?", &["dog", "ball"]),
+            ("What colour is the bus that hits the cyclist?", &["bus", "cyclist"]),
+            ("Why did the police arrest the man in the yellow coat?", &["police", "man", "coat"]),
+            ("When does the airplane land on the street?", &["airplane", "street"]),
+            ("Why does the cyclist feed the elephant?", &["cyclist", "elephant"]),
+            ("What is the cat on the seat doing?", &["cat", "seat"]),
+            ("Which car drives over the rabbit?", &["rabbit"]),
+            ("Who is in the car?", &["person", "car"]),
+            ("Who is on the left?", &["person"]),
+            ("Who rides the horse?", &["person", "horse"]),
+            ("How many people are there?", &["people"]),
+            ("What is the colour of the car?", &["car"]),
+            ("What is in the foreground?", &[]),
+            ("What happens?", &[]),
+            ("", &[]),
+        ];
+        for (question, due) in table {
+            assert_eq!(focus(question).supposes, due, "{question}");
+        }
+        assert!(speaks_of("There is a brown animal.", "dog") && speaks_of("Two dogs run.", "dog"));
+        assert!(!speaks_of("There is a car.", "dog"));
     }
 }

@@ -1,7 +1,7 @@
 //! The command line: one file a subcommand.
 //!
-//! Exit codes: 0 done, 1 failed, 2 wrong usage, 64 bad configuration (systemd does not restart), 69 server
-//! unavailable, 70 wrong CPU.
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 64 bad configuration (systemd does not restart), 65 unusable input,
+//! 66 no input, 69 server unavailable, 70 wrong CPU.
 
 pub mod ask;
 mod ask_file;
@@ -80,9 +80,16 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             complain(&format!("{error:#}"));
-            if error.is::<ConfigError>() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::FAILURE }
+            exit_code(&error)
         }
     }
+}
+
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if error.is::<ConfigError>() {
+        return ExitCode::from(EXIT_CONFIG);
+    }
+    error.downcast_ref::<eval::InputError>().map_or(ExitCode::FAILURE, |error| ExitCode::from(error.exit_code()))
 }
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {

@@ -20,6 +20,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use self::compare::Change;
+use super::eval::InputError;
 use crate::app::{Core, EVENT_QUEUE};
 use crate::bus;
 use crate::bus::wire::Verdict;
@@ -30,14 +31,14 @@ use crate::telemetry::Pulse;
 
 /// `EX_DATAERR`: the file holds no verdict.
 const NO_VERDICT: u8 = 65;
-/// `EX_NOINPUT`: the source of a verdict is not there.
+/// `EX_NOINPUT`: the source of a verdict is not there; the same if the file with the verdicts is not.
 const NO_SOURCE: u8 = 66;
 
 /// What is replayed, and over what.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ReplayArgs {
     /// Check the stored verdicts of this file again, offline: a verdict as published, a reply, or one of them a line.
-    /// Ends with 0 if nothing changed, 1 if something did, 65 if the file holds no verdict, 66 if a source is missing.
+    /// Ends with 0 if nothing changed, 1 if something did, 65 if the file holds no verdict, 66 if it or a source is missing.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "claims", "design"])]
     pub(super) replay: Option<PathBuf>,
     /// With --replay: the video file that the verdicts are about; without it the sources that --config names.
@@ -62,7 +63,7 @@ struct Replayed {
 
 /// Checks again, prints, says how it went.
 pub(super) async fn run(args: &ReplayArgs, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = fs::read_to_string(path).map_err(|error| InputError::unreadable(path, error))?;
     let verdicts = match read(&text) {
         Ok(verdicts) => verdicts,
         Err(error) => {

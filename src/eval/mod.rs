@@ -4,6 +4,7 @@
 //! is `cli`. It owns no state, and it must not decide what is true: truth comes with the claims.
 //!
 //! - [`suite`]: questions and claims about clips, as a person labelled them.
+//! - [`facts`]: labels that outlive what is drafted.
 //! - [`record`]: what came out of a suite, and how it is written down.
 //! - [`tally`]: claims caught and flagged; [`stats`]: shares with their intervals, curves over the threshold.
 //! - [`text`]: the judge alone, on claims made from captions.
@@ -13,6 +14,7 @@
 //! - [`table`]: the same as Markdown, `compare` the designs beside each other; [`plot`]: as a picture.
 
 mod compare;
+pub mod facts;
 pub mod looks;
 pub mod plot;
 pub mod record;

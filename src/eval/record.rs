@@ -119,17 +119,23 @@ pub struct Latency {
     pub steady: usize,
     /// Half of the others took no longer.
     pub p50_s: Option<f64>,
-    /// 95 % of the others took no longer.
+    /// 95 % of the others took no longer; absent of fewer than [`ENOUGH`], which cannot tell.
     pub p95_s: Option<f64>,
+    /// None of the others took longer.
+    pub most_s: Option<f64>,
 }
+
+/// Runs of which the slowest twentieth is at least one.
+const ENOUGH: usize = 20;
 
 impl Latency {
     /// The first of `took` is cold.
     pub fn of(took: &[Duration]) -> Self {
         let seconds: Vec<f64> = took.iter().map(Duration::as_secs_f64).collect();
         let steady = seconds.get(1..).unwrap_or_default();
-        let (p50_s, p95_s) = (quantile(steady, 0.5), quantile(steady, 0.95));
-        Self { cold_s: seconds.first().copied(), steady: steady.len(), p50_s, p95_s }
+        let p95_s = quantile(steady, 0.95).filter(|_| steady.len() >= ENOUGH);
+        let (p50_s, most_s) = (quantile(steady, 0.5), quantile(steady, 1.0));
+        Self { cold_s: seconds.first().copied(), steady: steady.len(), p50_s, p95_s, most_s }
     }
 }
 
@@ -338,9 +344,16 @@ mod tests {
         let took = [900, 100, 300, 200].map(Duration::from_millis);
         let latency = Latency::of(&took);
         assert_eq!(
-            (latency.cold_s, latency.steady, latency.p50_s, latency.p95_s),
-            (Some(0.9), 3, Some(0.2), Some(0.3))
+            (latency.cold_s, latency.steady, latency.p50_s, latency.p95_s, latency.most_s),
+            (Some(0.9), 3, Some(0.2), None, Some(0.3)),
+            "three do not tell what 95 of 100 take"
         );
+        let many: Vec<Duration> = (0..=100).rev().map(Duration::from_secs).collect();
+        let latency = Latency::of(&many);
+        assert_eq!((latency.cold_s, latency.p50_s), (Some(100.0), Some(49.0)));
+        assert_eq!((latency.p95_s, latency.most_s), (Some(94.0), Some(99.0)));
+        assert_eq!(Latency::of(&many[..20]).p95_s, None);
+        assert_eq!(Latency::of(&many[..21]).p95_s, Some(98.0));
         let none = Latency::of(&[]);
         assert_eq!((none.cold_s, none.steady, none.p50_s), (None, 0, None));
     }

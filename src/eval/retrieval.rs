@@ -56,6 +56,31 @@ impl Hits {
     }
 }
 
+/// Ways of taking moments, beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Compared {
+    /// By cosine similarity alone.
+    pub cosine: Hits,
+    /// Five at even distances, whatever is asked: what is gained by looking in several places alone.
+    pub even: Hits,
+    /// As the product does.
+    pub ours: Hits,
+    /// The most that is possible.
+    pub possible: Hits,
+}
+
+/// Five of `all` at even distances, the one in the middle first.
+fn even(all: &[f64]) -> Vec<f64> {
+    let places = [5, 3, 7, 1, 9].map(|tenths| all.len() * tenths / 10);
+    let mut taken: Vec<f64> = Vec::new();
+    for at in places.into_iter().filter_map(|place| all.get(place)) {
+        if !taken.contains(at) {
+            taken.push(*at);
+        }
+    }
+    taken
+}
+
 /// How many of a video's questions were hit at five, by cosine and by the product.
 type Counts = [usize; 2];
 
@@ -67,8 +92,8 @@ const DRAWS: usize = 2000;
 pub struct Figures {
     /// Seconds between two moments.
     pub every: u64,
-    /// By type of question, `all`, and `TN+TP` (before and after): cosine alone, ours, and the most that is possible.
-    pub by_kind: BTreeMap<String, [Hits; 3]>,
+    /// By type of question, `all`, and `TN+TP` (before and after).
+    pub by_kind: BTreeMap<String, Compared>,
     /// Our hit@5 to that of cosine alone, with its 95 % interval.
     pub ratio: BTreeMap<String, Option<Ratio>>,
     #[serde(skip)]
@@ -112,12 +137,14 @@ impl Figures {
     pub fn add(&mut self, asked: &Asked, cosine: &[f64], ours: &[f64], all: &[f64]) {
         let mut best = all.to_vec();
         best.sort_by_key(|at| !asked.is_seen_at(*at));
+        let even = even(all);
         let both = matches!(asked.kind.as_str(), "TN" | "TP").then_some("TN+TP");
         for kind in ["all", asked.kind.as_str()].into_iter().chain(both) {
-            let hits = self.by_kind.entry(kind.to_owned()).or_default();
-            for (hits, taken) in hits.iter_mut().zip([cosine, ours, &best]) {
-                hits.add(asked, taken);
-            }
+            let compared = self.by_kind.entry(kind.to_owned()).or_default();
+            compared.cosine.add(asked, cosine);
+            compared.even.add(asked, &even);
+            compared.ours.add(asked, ours);
+            compared.possible.add(asked, &best);
             let hit = |taken: &[f64]| usize::from(taken.iter().take(5).any(|at| asked.is_seen_at(*at)));
             let counts = self.by_video.entry(kind.to_owned()).or_default().entry(asked.video.clone()).or_default();
             *counts = [counts[0] + hit(cosine), counts[1] + hit(ours)];
@@ -134,11 +161,11 @@ impl Figures {
     /// As a Markdown table.
     pub fn table(&self) -> String {
         let mut out = format!(
-            "## One moment every {} s\n\n| questions | cosine, hit@1 | ours, hit@1 | cosine, hit@5 | ours, hit@5 | ours to \
-             cosine, hit@5 | possible |\n|---|---|---|---|---|---|---|\n",
+            "## One moment every {} s\n\n| questions | cosine, hit@1 | ours, hit@1 | cosine, hit@5 | even, hit@5 | ours, \
+             hit@5 | ours to cosine, hit@5 | possible |\n|---|---|---|---|---|---|---|---|\n",
             self.every
         );
-        for (kind, [cosine, ours, possible]) in &self.by_kind {
+        for (kind, Compared { cosine, even, ours, possible }) in &self.by_kind {
             let ratio = self.ratio.get(kind).copied().flatten().map_or_else(
                 || "–".to_owned(),
                 |Ratio { value, interval95: [low, high] }| format!("{value:.2} ({low:.2}–{high:.2})"),
@@ -147,21 +174,17 @@ impl Figures {
                 possible.at_5.value().map_or_else(|| "–".to_owned(), |value| format!("{:.1} %", value * 100.0));
             let _ = writeln!(
                 out,
-                "| {kind} | {} | {} | {} | {} | {ratio} | {possible} |",
+                "| {kind} | {} | {} | {} | {} | {} | {ratio} | {possible} |",
                 table::share(cosine.at_1),
                 table::share(ours.at_1),
                 table::share(cosine.at_5),
+                table::share(even.at_5),
                 table::share(ours.at_5),
             );
         }
         out.push('\n');
         out
     }
-}
-
-/// One question a line.
-pub fn read(lines: &str) -> serde_json::Result<Vec<Asked>> {
-    lines.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect()
 }
 
 #[cfg(test)]
@@ -171,22 +194,31 @@ mod tests {
     #[test]
     fn a_question_is_hit_inside_its_evidence() {
         let line = r#"{"video": "1", "type": "TN", "question": "what next", "choices": ["a"], "evidence": [[5.0, 7.5], [20, 21]]}"#;
-        let [asked]: [Asked; 1] = read(line).expect("a question").try_into().expect("one");
+        let asked: Asked = serde_json::from_str(line).expect("a question");
         let mut figures = Figures::new(5);
         figures.add(&asked, &[0.0, 5.0], &[20.0], &[0.0, 5.0, 10.0]);
         figures.add(&asked, &[0.0], &[8.0, 10.0], &[0.0, 10.0]);
-        let [cosine, ours, possible] = figures.by_kind["TN+TP"];
+        let Compared { cosine, even, ours, possible } = figures.by_kind["TN+TP"];
         let count = |share: Share| (share.hits, share.of);
         assert_eq!([count(cosine.at_1), count(cosine.at_5)], [(0, 2), (1, 2)]);
         assert_eq!([count(ours.at_1), count(ours.at_5)], [(1, 2), (1, 2)]);
         assert_eq!([count(possible.at_1), count(possible.at_5)], [(1, 2), (1, 2)]);
+        assert_eq!(count(even.at_5), (1, 2));
         assert_eq!(figures.by_kind.keys().collect::<Vec<_>>(), ["TN", "TN+TP", "all"]);
         let figures = figures.compared();
         assert!(
             figures.table().contains("| TN+TP | 0.0 % (0 of 2;")
                 && figures.table().contains("| 1.00 (1.00–1.00) | 50.0 % |")
         );
-        assert!(read("{}").is_err());
+        assert!(serde_json::from_str::<Asked>("{}").is_err());
+    }
+
+    #[test]
+    fn even_distances_need_no_question() {
+        let all: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(even(&all), [10.0, 6.0, 14.0, 2.0, 18.0]);
+        assert_eq!(even(&all[..3]), [1.0, 0.0, 2.0]);
+        assert_eq!(even(&[]), Vec::<f64>::new());
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! stream = "vtest"
 //! text = "What vehicles can be seen?"
 //! window = [0.0, 79.5]            # optional: where the answer may lie; see `Asked::is_right`
+//! moment = 20.0                   # optional, for a question about a point in time: the second that must be looked at
 //!
 //! [[question.claim]]              # label of a claim that is drafted; `written = true` adds one that is not
 //! at = 20.0
@@ -28,6 +29,13 @@
 //! text = "There is a dog."
 //! truth = "false"
 //! beyond = true                   # about something that the captioner of the profile `edge` has no words for
+//!
+//! [[fact]]                        # label of a drafted claim, whichever question it is drafted for; see `facts`
+//! stream = "vtest"
+//! text = "There are three people."
+//! from = 15.0                     # seconds for which it holds or does not; absent: from the beginning, to the end
+//! to = 25.0
+//! truth = "true"
 //! ```
 
 use std::collections::BTreeMap;
@@ -35,6 +43,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::facts::{self, Fact};
 use crate::config::Span;
 use crate::domain::{Citation, Claim, StreamId, StreamTime, Window};
 
@@ -87,6 +96,9 @@ pub struct Suite {
     /// Claims without a question.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Known>,
+    /// Labels of what may be drafted about the clips.
+    #[serde(default, rename = "fact")]
+    pub facts: Vec<Fact>,
 }
 
 /// A clip of a suite.
@@ -113,6 +125,9 @@ pub struct Asked {
     /// The seconds within which the answer must lie, as a person reads the question.
     #[serde(default)]
     pub window: Option<[StreamTime; 2]>,
+    /// Of a question about a point in time: the second that must be looked at.
+    #[serde(default)]
+    pub moment: Option<StreamTime>,
     /// Labels of its claims.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Label>,
@@ -173,6 +188,14 @@ pub enum SuiteError {
         /// The question or claim.
         text: String,
     },
+    /// Two labels of one statement at one time.
+    #[error("{stream}: {text:?} has two labels for the same seconds that differ")]
+    Contradiction {
+        /// The stream.
+        stream: StreamId,
+        /// The statement.
+        text: String,
+    },
     /// Nothing to check.
     #[error("the suite {0} has neither questions nor claims")]
     Empty(String),
@@ -184,8 +207,14 @@ impl Suite {
         let suite: Self = toml::from_str(document).map_err(|error| SuiteError::Parse(error.to_string()))?;
         let asked = suite.questions.iter().map(|asked| (&asked.stream, &asked.text));
         let claimed = suite.claims.iter().map(|known| (&known.stream, &known.text));
-        if let Some((stream, text)) = asked.chain(claimed).find(|(stream, _)| !suite.clips.contains_key(*stream)) {
+        let known = suite.facts.iter().map(|fact| (&fact.stream, &fact.text));
+        if let Some((stream, text)) =
+            asked.chain(claimed).chain(known).find(|(stream, _)| !suite.clips.contains_key(*stream))
+        {
             return Err(SuiteError::Stream { stream: stream.clone(), text: text.clone() });
+        }
+        if let Some(Fact { stream, text, .. }) = facts::contradiction(&suite.facts) {
+            return Err(SuiteError::Contradiction { stream: stream.clone(), text: text.clone() });
         }
         if suite.questions.is_empty() && suite.claims.is_empty() {
             return Err(SuiteError::Empty(suite.name));
@@ -221,18 +250,24 @@ impl Known {
 }
 
 impl Asked {
-    /// Whether the window that was searched is the one that a person would search: it lies within the labelled one and
-    /// is at least a third of it. `last`: the last second that was watched. `None` without a label.
+    /// Whether the window that was searched is the one that a person would search: it lies within the labelled one, and
+    /// either holds the labelled moment or, of a question about a stretch, is at least a third of the labelled one: so at
+    /// most three times as much would have been looked at. `last`: the last second that was watched. `None` without a label.
     pub fn is_right(&self, searched: Window, last: StreamTime) -> Option<bool> {
         let [from, to] = self.window?;
         let end = searched.to().min(last);
         let length = |from: StreamTime, to: StreamTime| to.saturating_since(from).as_secs_f64();
         let is_within = from <= searched.from() && end <= to && searched.from() <= end;
-        Some(is_within && length(searched.from(), end) * 3.0 >= length(from, to.min(last)))
+        let is_enough = match self.moment {
+            Some(moment) => (searched.from()..=end).contains(&moment.min(last)),
+            None => length(searched.from(), end) * 3.0 >= length(from, to.min(last)),
+        };
+        Some(is_within && is_enough)
     }
 
-    /// The drafted claims with their labels, then the written ones. `index`: of the question in its suite.
-    pub fn items(&self, index: usize, drafted: Vec<Claim>) -> Vec<Item> {
+    /// The drafted claims with their labels, then the written ones. `index`: of the question in its suite; `facts`: for
+    /// drafted claims that the question itself does not label.
+    pub fn items(&self, index: usize, drafted: Vec<Claim>, facts: &[Fact]) -> Vec<Item> {
         let item = |claim, truth, drafted| Item {
             question: Some(index),
             kind: self.kind.clone(),
@@ -241,7 +276,8 @@ impl Asked {
             drafted,
             beyond: false,
         };
-        let label = |claim: &Claim| self.claims.iter().find(|label| label.is_of(claim)).map(|label| label.truth);
+        let own = |claim: &Claim| self.claims.iter().find(|label| label.is_of(claim)).map(|label| label.truth);
+        let label = |claim: &Claim| own(claim).or_else(|| facts::truth(facts, claim));
         let mut items: Vec<Item> = drafted.into_iter().map(|claim| item(claim.clone(), label(&claim), true)).collect();
         for label in self.claims.iter().filter(|label| label.written) {
             let citation = Citation { stream: self.stream.clone(), at: label.at };
@@ -255,96 +291,9 @@ impl Label {
     /// Whether this is the label of `claim`: the same words about the same tenth of a second.
     fn is_of(&self, claim: &Claim) -> bool {
         let near = self.at.distance(claim.citation.at) < Duration::from_millis(100);
-        near && self.text.eq_ignore_ascii_case(claim.text.trim())
+        near && facts::statement(&self.text) == facts::statement(&claim.text)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SUITE: &str = r#"
-        name = "street"
-        [clips]
-        vtest = { file = "vtest.avi" }
-        [[question]]
-        kind = "factual"
-        stream = "vtest"
-        text = "What is there?"
-        [[question.claim]]
-        at = 20.0
-        text = "There is a car."
-        truth = "true"
-        [[question.claim]]
-        at = 20.0
-        text = "There is a train."
-        truth = "false"
-        written = true
-        [[claim]]
-        kind = "presence"
-        stream = "vtest"
-        at = 5
-        text = "A dog barks."
-        truth = "false"
-        beyond = true
-    "#;
-
-    #[test]
-    fn labels_find_their_claims() {
-        let suite = Suite::parse(SUITE).expect("a suite");
-        assert_eq!(suite.clips.values().next().expect("a clip").every, five_seconds());
-        let stream = StreamId::new("vtest").expect("a token");
-        let drafted = |text: &str, at| {
-            let at = StreamTime::from_seconds(at).expect("a time");
-            Claim { text: text.into(), citation: Citation { stream: stream.clone(), at } }
-        };
-        let claims = vec![drafted("there is a car.", 20.04), drafted("There is a car.", 25.0)];
-        let items = suite.questions[0].items(0, claims);
-        let read: Vec<_> = items.iter().map(|item| (item.claim.text.as_str(), item.truth, item.drafted)).collect();
-        let due = [
-            ("there is a car.", Some(Truth::True), true),
-            ("There is a car.", None, true),
-            ("There is a train.", Some(Truth::False), false),
-        ];
-        assert_eq!(read, due);
-        let known = suite.claims[0].item();
-        assert_eq!((known.truth, known.beyond, known.claim.citation.at.seconds()), (Some(Truth::False), true, 5.0));
-    }
-
-    #[test]
-    fn the_right_window_is_within_the_labelled_one_and_not_a_sliver_of_it() {
-        let t = |seconds: f64| StreamTime::from_seconds(seconds).expect("a time");
-        let suite = SUITE.replace("text = \"What is there?\"", "text = \"What is there?\"\nwindow = [50.0, 60.0]");
-        let asked = &Suite::parse(&suite).expect("a suite").questions[0];
-        let window = |from, to| Window::new(t(from), t(to)).expect("ordered");
-        for (searched, due) in [
-            (window(50.0, 60.0), true),
-            (window(52.0, 56.0), true),
-            (window(52.0, 54.0), false),
-            (window(48.0, 58.0), false),
-            (window(55.0, 61.0), false),
-            (Window::ALL, false),
-        ] {
-            assert_eq!(asked.is_right(searched, t(79.0)), Some(due), "{searched:?}");
-        }
-        let open = Window::new(t(52.0), StreamTime::MAX).expect("ordered");
-        assert_eq!(asked.is_right(open, t(58.0)), Some(true), "what was not watched does not count");
-        assert_eq!(Suite::parse(SUITE).expect("a suite").questions[0].is_right(Window::ALL, t(79.0)), None);
-    }
-
-    #[test]
-    fn what_is_no_suite_is_refused_with_the_reason() {
-        let table = [
-            (SUITE.replace("truth = \"true\"", "truth = \"maybe\""), "unknown variant `maybe`"),
-            (SUITE.replace("beyond", "beyound"), "unknown field `beyound`"),
-            (SUITE.replace("at = 5", "at = -5"), "not a number of seconds"),
-            (SUITE.replace("stream = \"vtest\"\n        at = 5", "stream = \"door\"\n        at = 5"), "stream door"),
-            ("name = \"x\"\n[clips]".to_owned(), "neither questions nor claims"),
-            ("name = ".to_owned(), "not a suite"),
-        ];
-        for (document, due) in table {
-            let refused = Suite::parse(&document).expect_err(due).to_string();
-            assert!(refused.contains(due), "{refused:?} instead of {due:?}");
-        }
-    }
-}
+mod tests;

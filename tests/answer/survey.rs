@@ -158,3 +158,30 @@ async fn a_claim_that_holds_and_does_not_answer_is_beside_the_point() {
     assert_eq!(answer.assessments.iter().map(|it| it.role).collect::<Vec<_>>(), [Role::Answers]);
     assert_eq!(answer.text, "There is a car.");
 }
+
+#[tokio::test]
+async fn what_a_question_supposes_and_nobody_saw_is_said_plainly() {
+    let (nothing, none) = (
+        "Nothing that could be said about it was confirmed by the video.",
+        "No dog was seen in any of the 20 samples (the whole window).",
+    );
+    // Whatever a drafter makes of it: nothing is grounded, and the answer says that there was no dog.
+    let house = street(&[], &[]).await;
+    let answer = house.ask("What colour is the dog?", &[claim("The dog is brown.", 15.0)]).await.expect("an answer");
+    assert_eq!(answer.assessments.iter().map(|it| it.role).collect::<Vec<_>>(), [Role::Unproven]);
+    assert_eq!(answer.text, format!("{nothing} {none}"));
+    // Nothing was drafted at all.
+    let answer = house.ask("What colour is the dog?", &[]).await.expect("an answer");
+    assert_eq!(answer.text, format!("What was seen says nothing about the question. {none}"));
+    // A premise in passing.
+    let answer =
+        house.ask("Why does the dog chase the car?", &[claim("There is a car.", 15.0)]).await.expect("an answer");
+    assert_eq!(answer.text, format!("What was confirmed says nothing about the question. {none}"));
+    // The controls: where there was a dog nobody denies it, and where too little was seen nothing is concluded.
+    let house = street(&[7], &[]).await;
+    let answer = house.ask("What colour is the dog?", &[claim("The dog is brown.", 35.0)]).await.expect("an answer");
+    assert_eq!(answer.text, nothing);
+    let house = street(&[], &[3, 4, 5, 6]).await;
+    let answer = house.ask("What colour is the dog?", &[claim("The dog is brown.", 40.0)]).await.expect("an answer");
+    assert!(answer.text.starts_with(nothing) && answer.text.contains("cannot be concluded"), "{}", answer.text);
+}

@@ -45,13 +45,13 @@ text = "There are no cars."
 truth = "false"
 "#;
 
-fn groundedvqa(arguments: &[&str], folder: &Path) -> Output {
+pub(crate) fn groundedvqa(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundedvqa"));
     command.args(arguments).current_dir(folder).env("GVQA_MODELS", repository("models"));
     command.output().expect("the program starts")
 }
 
-fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("it was killed: {}", text(output)))
 }
 
@@ -95,14 +95,19 @@ fn a_suite_that_cannot_be_run_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bad.toml");
     let table = [
-        (SUITE.replace("bikes.mp4", "none.mp4"), "none.mp4 is in none of the folders"),
-        (SUITE.replace("truth = \"true\"", "truth = \"yes\""), "unknown variant `yes`"),
+        (SUITE.replace("bikes.mp4", "none.mp4"), 66, "none.mp4 is in none of the folders"),
+        (SUITE.replace("truth = \"true\"", "truth = \"yes\""), 65, "unknown variant `yes`"),
+        (SUITE.replace("stream = \"bikes\"", "stream = \"door\""), 65, "which [clips] does not name"),
     ];
-    for (suite, due) in table {
+    for (suite, ends, due) in table {
         fs::write(&path, suite).expect("written");
         let run = groundedvqa(&["eval", "bad.toml", "--clips", "."], folder.path());
-        assert!(code(&run) == 1 && text(&run).contains(due), "{}", text(&run));
+        assert!(code(&run) == ends && text(&run).contains(due), "{} {}", code(&run), text(&run));
     }
+    let nothing = groundedvqa(&["eval", "nowhere.toml"], folder.path());
+    assert!(code(&nothing) == 66 && text(&nothing).contains("cannot read nowhere.toml"), "{}", text(&nothing));
+    let text_of_nothing = groundedvqa(&["eval", "text", "bad.toml"], folder.path());
+    assert!(code(&text_of_nothing) == 65 && text(&text_of_nothing).contains("line 2"), "{}", text(&text_of_nothing));
 }
 
 #[test]
@@ -136,6 +141,8 @@ fn a_stored_verdict_is_checked_again() {
     assert!(code(&other) == 1 && text(&other).contains("\"what\":\"frame\""), "{}", text(&other));
 
     assert_eq!(code(&replay(&["--file", "nowhere.mp4"])), 66);
+    let nothing = groundedvqa(&["verify", "--replay", "nowhere.json"], folder.path());
+    assert!(code(&nothing) == 66 && text(&nothing).contains("cannot read nowhere.json"), "{}", text(&nothing));
     fs::write(&path, "{\"claims\": []}").expect("written");
     assert_eq!(code(&replay(&["--file", bikes])), 65);
     fs::write(&path, "no JSON").expect("written");

@@ -17,6 +17,7 @@ mod lint;
 mod nats;
 mod process;
 mod promql;
+mod recall;
 mod rules;
 mod scrape;
 mod site;

@@ -53,8 +53,10 @@ pub(in crate::answer) fn read(words: &[Word<'_>]) -> Option<Reading> {
     }
 }
 
-/// Reads a number without a unit.
+/// Reads a number without a unit; "the 4th" is one too.
 pub(in crate::answer) fn number(word: &str) -> Option<f64> {
+    let counted = ["st", "nd", "rd", "th"].into_iter().find_map(|end| word.strip_suffix(end));
+    let word = counted.filter(|digits| digits.bytes().all(|c| c.is_ascii_digit())).unwrap_or(word);
     let plain = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit() || c == b'.');
     if plain { word.parse().ok().filter(|n: &f64| n.is_finite()) } else { spelled(word) }
 }
@@ -78,6 +80,11 @@ fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
         // "half an hour", "half hour"
         let skip = 1 + usize::from(self::core(words, 1) == "an" || self::core(words, 1) == "a");
         return unit(self::core(words, skip)).map(|unit| (unit / 2.0, skip + 1));
+    }
+    if core == "quarter" {
+        // "quarter of an hour", "quarter hour"
+        let of = 2 * usize::from(self::core(words, 1) == "of" && matches!(self::core(words, 2), "a" | "an"));
+        return unit(self::core(words, 1 + of)).map(|unit| (unit / 4.0, of + 2));
     }
     let core = core.strip_prefix("t=").unwrap_or(core);
     let digits = core.len() - core.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
@@ -156,6 +163,12 @@ mod tests {
             ("30-second mark", Some((30.0, 1))),
             ("minute 3", Some((180.0, 2))),
             ("3 days", Some((259_200.0, 2))),
+            ("quarter of an hour", Some((900.0, 4))),
+            ("quarter hour", Some((900.0, 2))),
+            ("4th second", Some((4.0, 2))),
+            ("4th car", None),
+            ("th second", None),
+            ("quarter of the video", None),
             ("5 people", None),
             ("12.5", None),
             ("16:9:", None),

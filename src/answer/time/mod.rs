@@ -12,14 +12,16 @@
 //! | `around 0:42` | three intervals around it | nearest |
 //! | `at 14:30`, `at 2 pm`, `at noon` | that minute, and one interval around | nearest |
 //! | `around 2 pm` | ten minutes around | nearest |
-//! | `after X`, `since X` · `before X`, `until X`, `by X` | from X · to X | similarity |
+//! | `after X`, `since X`, `from X on` · `before X`, `until X`, `up to X`, `by X` | from X · to X | similarity |
 //! | `between X and Y`, `from X to Y`, `0:10-0:20` | from X to Y | similarity |
 //! | `in the first N s` · `in the last N s of the video` | at the beginning · at the end of what was seen | similarity |
 //! | `in the last N minutes`, `in the past hour` | the last N minutes before now; of a file, before its end | similarity |
-//! | `N minutes ago` · `N s before the end` · `N s after the start`, `N s into the video` | as `at` | nearest |
-//! | `the beginning`, `first frame`, `initially` | a quarter of the stream, at least 2 samples, at most 5 min | earliest |
-//! | `the end`, `last frame`, `finally` | the same at the end | latest |
-//! | `first half`, `last third`, `middle of the video`, `halfway through` | that part | similarity |
+//! | `N minutes ago` · `N s before the end`, `with N s left` · `N s after the start`, `N s into the video` | as `at` | nearest |
+//! | `the beginning`, `first scene`, `opening seconds`, `as the clip starts` | a fifth of the stream, at least 2 intervals, at most 5 min | earliest |
+//! | `the end`, `last scene`, `final moments`, `finally` | the same at the end | latest |
+//! | `halfway through`, `the midpoint` | as long, around the middle | similarity |
+//! | `the first frame` · `the last frame` | the first sample · the last one, half an interval around | nearest |
+//! | `first half`, `last third`, `middle of the video`, `early`/`late in the video` (a third) | that part | similarity |
 //! | `… in the middle` at the end of a clause | the whole; of a file, moments in its middle are preferred | similarity |
 //! | `now`, `currently`, `at the moment`, `latest` | the last two intervals; live: the last 30 s at least | latest |
 //! | `today`, `yesterday`, `N days ago`, `on Monday`, `last week`, `2026-11-05`, `5 November` | those days | similarity |
@@ -32,10 +34,20 @@
 //! second if the file was recorded then. Of a live stream it is a time of day if the stream was watched then, else a
 //! stream time if the stream is that long. With a day beside it, it is a time of day. A time of day without a day is the
 //! latest one that has passed. Times of day are those of the stream's zone.
+//!
+//! # Decisions
+//! - 2026-11-30: *an edge is a fifth.* Of what people place "at the beginning" or "at the end" in the questions of the tuning
+//!   half of NExT-GQA (clips of 10 to 125 s), the evidence reaches into the outermost tenth for 71 %, into the outermost
+//!   fifth for 89 % (199 of 223), into the outermost quarter for 94 %, and that hardly depends on the clip's length. So a
+//!   fifth holds nine of ten; what is not grounded there is looked for in twice as much (`rounds`). On the other half of the
+//!   videos it holds 92 % (169 of 183).
+//! - 2026-11-30: *a frame is one sample*: who asks for the first picture does not want to hear of the second. Several ("the
+//!   first frames") are an edge.
 
 mod calendar;
 mod cite;
 pub(in crate::answer) mod clock;
+mod edges;
 mod order;
 mod phrase;
 mod point;
@@ -61,6 +73,12 @@ pub(super) enum When {
     Beginning,
     /// The end.
     End,
+    /// The first sample.
+    FirstFrame,
+    /// The last sample.
+    LastFrame,
+    /// Around the middle.
+    Halfway,
     /// From one fraction to another.
     Part(f64, f64),
     /// So many seconds at the beginning.

@@ -9,8 +9,8 @@ use super::calendar::Which;
 use super::{Event, Order, Point, Side, Time, When};
 use crate::domain::{StreamKind, StreamTime, WallTime, Window, Zone};
 
-/// "The beginning" and "the end" are this part of a stream …
-const EDGE: f64 = 0.25;
+/// "The beginning", "the end" and "halfway through" are this part of a stream …
+const EDGE: f64 = 0.2;
 /// … but no more than this, …
 const LONGEST_EDGE: f64 = 300.0;
 /// … and at least this many sampling intervals. "Now" reaches as far back.
@@ -112,6 +112,9 @@ impl<'a> Clocks<'a> {
             When::Whole => similar(ALL),
             When::Beginning => ((0.0, self.edge()), Order::Earliest, 0.0),
             When::End => ((last - self.edge(), last), Order::Latest, last),
+            When::FirstFrame => self.sample(0.0),
+            When::LastFrame => self.sample(last),
+            When::Halfway => similar((0.5 * (last - self.edge()), 0.5 * (last + self.edge()))),
             When::Part(from, to) => similar((from * last, to * last)),
             When::Opening(seconds) => similar((0.0, seconds)),
             When::Closing(seconds) => similar((last - seconds, last)),
@@ -123,6 +126,11 @@ impl<'a> Clocks<'a> {
             When::Before(point) => similar((0.0, self.point(point).0)),
             When::Between(a, b) => similar(self.between(a, b)),
         }
+    }
+
+    /// The one sample at `at`.
+    fn sample(&self, at: f64) -> (Reach, Order, f64) {
+        ((at - self.every / 2.0, at + self.every / 2.0), Order::Nearest, at)
     }
 
     fn at(&self, point: Point, margin: f64, shown_margin: f64) -> (Reach, Order, f64) {

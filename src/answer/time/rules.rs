@@ -2,6 +2,7 @@
 
 use super::calendar::{self, Day};
 use super::clock::{self, Word, core};
+use super::edges::{self, VIDEO, bound, of_video};
 use super::point::{self, Point};
 use super::{Order, Side, When};
 
@@ -47,12 +48,23 @@ const FILLERS: [&str; 12] = [
     "circa",
     "",
 ];
-const VIDEO: [&str; 9] = ["video", "clip", "footage", "recording", "stream", "film", "movie", "scene", "tape"];
 
 /// The first rule that reads a phrase here; the more exact ones stand first.
 pub(super) fn read(here: Here<'_>) -> Option<Taken> {
-    let rules: [fn(Here<'_>) -> Option<Taken>; 10] =
-        [between, range, day, measured, relative, length, edge, part, now, whole];
+    let rules: [fn(Here<'_>) -> Option<Taken>; 12] = [
+        between,
+        range,
+        day,
+        edges::left,
+        measured,
+        relative,
+        length,
+        edges::edge,
+        edges::halfway,
+        edges::part,
+        now,
+        whole,
+    ];
     rules.into_iter().find_map(|rule| rule(here)).or_else(|| ordinal(here)).or_else(|| event(here))
 }
 
@@ -85,7 +97,7 @@ fn range(Here { words, .. }: Here<'_>) -> Option<Taken> {
     Some((1, Found::When(When::Between(from, to))))
 }
 
-/// `10 minutes ago`, `10 seconds before the end`, `5 s after the start`, `20 seconds into the video`,
+/// `10 minutes ago`, `10 seconds before the end`, `5 s after the video starts`, `20 seconds into the video`, `a minute in`,
 /// `5 seconds after the man sits down`.
 fn measured(Here { words, .. }: Here<'_>) -> Option<Taken> {
     let reading = clock::quantities(words)?;
@@ -93,17 +105,18 @@ fn measured(Here { words, .. }: Here<'_>) -> Option<Taken> {
     let at = |taken: usize, point: Point| Some((reading.words + taken, Found::When(When::At(point))));
     match core(rest, 0) {
         "ago" | "earlier" => at(1, Point::Ago(reading.seconds)),
+        "in" if rest.len() == 1 || rest[0].ends_clause() => at(1, Point::Offset(reading.seconds)),
         "into" | "in" => {
             let video = usize::from(core(rest, 1) == "the") + 1;
             let named = VIDEO.contains(&core(rest, video)) || core(rest, video) == "it";
             named.then(|| at(video + 1, Point::Offset(reading.seconds))).flatten()
         }
-        "before" => match edge_at(&rest[1..], "before") {
+        "before" => match bound(&rest[1..], "before") {
             Some((taken, true)) => at(1 + taken, Point::BeforeEnd(reading.seconds)),
             Some(_) => None,
             None => (!vague(rest)).then_some(event_at(reading.words, Side::Before, reading.seconds)),
         },
-        "after" | "from" => match edge_at(&rest[1..], "after") {
+        "after" | "from" => match bound(&rest[1..], "after") {
             Some((taken, false)) => at(1 + taken, Point::Offset(reading.seconds)),
             None if core(rest, 0) == "after" && !vague(rest) => {
                 Some(event_at(reading.words, Side::After, reading.seconds))
@@ -118,12 +131,12 @@ fn event_at(words: usize, side: Side, offset: f64) -> Taken {
     (words + 1, Found::Event { side, offset: Some(offset) })
 }
 
-/// `at 0:42`, `around 2 pm`, `after 1 minute`, `before 14:30`, `since 8 am`, `by noon`.
+/// `at 0:42`, `around 2 pm`, `after 1 minute`, `before 14:30`, `since 8 am`, `by noon`, `up to 0:30`, `from 0:50 on`.
 fn relative(here @ Here { words, .. }: Here<'_>) -> Option<Taken> {
     let word = core(words, 0);
     let lead = match (word, core(words, 1)) {
-        ("prior", "to") => 2,
-        ("at" | "around" | "about" | "after" | "since" | "before" | "until" | "till" | "by", _) => 1,
+        ("prior", "to") | ("up", "to" | "until" | "till") => 2,
+        ("at" | "around" | "about" | "after" | "since" | "from" | "before" | "until" | "till" | "by", _) => 1,
         _ => return None,
     };
     let skip = lead + fillers(&words[lead..]);
@@ -140,13 +153,15 @@ fn relative(here @ Here { words, .. }: Here<'_>) -> Option<Taken> {
     let (point, taken) = point::read(rest)?;
     let tail = match core(rest, taken) {
         "mark" | "point" | "onwards" | "onward" => 1,
-        "on" if taken < rest.len() && rest[taken].ends_clause() => 1,
+        "on" if word == "from" || taken < rest.len() && rest[taken].ends_clause() => 1,
         _ => 0,
     };
+    let is_open = matches!(core(rest, taken), "on" | "onwards" | "onward");
     let vague = word == "around" || word == "about" || matches!(core(words, lead), "around" | "about" | "roughly");
     let when = match word {
-        "after" | "since" => When::After(point),
-        "before" | "until" | "till" | "by" | "prior" => When::Before(point),
+        "from" if !is_open => return None,
+        "after" | "since" | "from" => When::After(point),
+        "before" | "until" | "till" | "by" | "prior" | "up" => When::Before(point),
         _ if vague => When::Around(point),
         _ => When::At(point),
     };
@@ -177,62 +192,6 @@ fn length(Here { words, .. }: Here<'_>) -> Option<Taken> {
         _ => When::Recent(seconds),
     };
     Some((1 + taken + of_video, Found::When(when)))
-}
-
-/// `the beginning`, `the end of the video`, `first frame`; but not `the end of the street`.
-fn edge(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
-    let (taken, is_end) = edge_at(words, before)?;
-    Some((taken, Found::When(if is_end { When::End } else { When::Beginning })))
-}
-
-/// How many words name an edge, and whether it is the end.
-fn edge_at(words: &[Word<'_>], before: &str) -> Option<(usize, bool)> {
-    const OTHER: [&str; 18] = [
-        "line", "zone", "table", "button", "school", "man", "woman", "one", "lady", "boy", "girl", "person", "row",
-        "up", "position", "point", "cap", "result",
-    ];
-    let skip = words.iter().take_while(|word| matches!(word.core.as_str(), "the" | "very")).count();
-    let introduced = skip > 0 || matches!(before, "the" | "very" | "at" | "in" | "near" | "towards" | "toward");
-    let (noun, next) = (core(words, skip), core(words, skip + 1));
-    let of = of_video(words.get(skip + 1..).unwrap_or_default());
-    let is_end = matches!(noun, "end" | "ending" | "finish");
-    match noun {
-        "beginning" | "start" | "end" if introduced => {
-            let other = of == 0 && (next == "of" || OTHER.contains(&next)) && !words[skip].ends_clause();
-            (!other).then_some((skip + 1 + of, is_end))
-        }
-        "opening" | "ending" | "finish" | "beginning" | "start" | "end" if of > 0 => Some((skip + 1 + of, is_end)),
-        "first" | "opening" | "last" | "final" | "closing" => {
-            let frame = matches!(
-                next,
-                "frame" | "frames" | "image" | "images" | "scene" | "scenes" | "moment" | "moments" | "picture"
-            );
-            let of = of_video(words.get(skip + 2..).unwrap_or_default());
-            frame.then_some((skip + 2 + of, matches!(noun, "last" | "final" | "closing")))
-        }
-        _ => None,
-    }
-}
-
-/// `first half`, `second half`, `last third`, `middle of the video`, `halfway through the video`.
-fn part(Here { words, .. }: Here<'_>) -> Option<Taken> {
-    let (first, second) = (core(words, 0), core(words, 1));
-    let of = |skip: usize| of_video(words.get(skip..).unwrap_or_default());
-    let (from, to, taken) = match (first, second) {
-        ("first", "half") => (0.0, 0.5, 2 + of(2)),
-        ("second" | "last" | "latter", "half") => (0.5, 1.0, 2 + of(2)),
-        ("first", "third") => (0.0, 1.0 / 3.0, 2 + of(2)),
-        ("last" | "final", "third") => (2.0 / 3.0, 1.0, 2 + of(2)),
-        ("first", "quarter") => (0.0, 0.25, 2 + of(2)),
-        ("last" | "final", "quarter") => (0.75, 1.0, 2 + of(2)),
-        ("middle" | "midst", _) if of(1) > 0 => (1.0 / 3.0, 2.0 / 3.0, 1 + of(1)),
-        ("halfway" | "midway", "through") => {
-            let skip = 2 + usize::from(core(words, 2) == "the");
-            (1.0 / 3.0, 2.0 / 3.0, skip + usize::from(VIDEO.contains(&core(words, skip))))
-        }
-        _ => return None,
-    };
-    Some((taken, Found::When(When::Part(from, to))))
 }
 
 /// `now`, `right now`, `currently`, `at the moment`, `most recently`, `latest`.
@@ -310,14 +269,13 @@ fn event(here @ Here { words, before, is_first }: Here<'_>) -> Option<Taken> {
         return None;
     }
     if matches!(side, Side::After | Side::Before)
-        && let Some((edge, is_end)) = edge_at(&words[taken..], core(words, 0))
+        && let Some((edge, is_end)) = bound(&words[taken..], core(words, 0))
     {
-        let found = match (core(words, 0), is_end) {
-            ("since", false) => Found::Whole,
-            (_, true) => Found::When(When::End),
-            (_, false) => Found::When(When::Beginning),
-        };
-        return Some((taken + edge, found));
+        let is_whole = core(words, 0) == "since" && !is_end;
+        return Some((taken + edge, if is_whole { Found::Whole } else { Found::When(edges::at(is_end)) }));
+    }
+    if let Some((edge, is_end)) = edges::bound_of_video(&words[taken..]) {
+        return Some((taken + edge, Found::When(edges::at(is_end))));
     }
     Some((taken, Found::Event { side, offset: None })).filter(|_| here.words.len() > taken)
 }
@@ -353,15 +311,6 @@ fn is_auxiliary(word: &str) -> bool {
             | "could"
             | "exactly"
     )
-}
-
-/// How many words are `of the video`; 0 if none.
-fn of_video(words: &[Word<'_>]) -> usize {
-    match (core(words, 0), core(words, 1), core(words, 2)) {
-        ("of" | "in", "the" | "this", video) if VIDEO.contains(&video) => 3,
-        ("of", video, _) if VIDEO.contains(&video) => 2,
-        _ => 0,
-    }
 }
 
 fn fillers(words: &[Word<'_>]) -> usize {

@@ -5,6 +5,9 @@ use std::time::Duration;
 use super::*;
 use crate::domain::{StreamKind, StreamTime, WallTime, Window, Zone};
 
+mod any_text;
+mod suites;
+
 const OPEN: f64 = -1.0;
 
 fn t(seconds: f64) -> StreamTime {
@@ -64,29 +67,51 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("", (0.0, OPEN), Order::Relevance),
     ("? ! ...", (0.0, OPEN), Order::Relevance),
     // Edges.
-    ("What is there at the beginning?", (0.0, 50.0), Order::Earliest),
-    ("What happens at the start of the video?", (0.0, 50.0), Order::Earliest),
-    ("What happens at the very start?", (0.0, 50.0), Order::Earliest),
-    ("In the beginning of the clip, who is there?", (0.0, 50.0), Order::Earliest),
-    ("What did the boy do at beginning of the video?", (0.0, 50.0), Order::Earliest),
-    ("What does the first frame show?", (0.0, 50.0), Order::Earliest),
-    ("What do the first images of the video show?", (0.0, 50.0), Order::Earliest),
-    ("What does he do at first?", (0.0, 50.0), Order::Earliest),
-    ("Who was initially there?", (0.0, 50.0), Order::Earliest),
-    ("Who is there at the end?", (150.0, 200.0), Order::Latest),
-    ("Who is there near the end of the recording?", (150.0, 200.0), Order::Latest),
-    ("Who is there towards the end?", (150.0, 200.0), Order::Latest),
-    ("What do the last frames show?", (150.0, 200.0), Order::Latest),
-    ("What does the final scene show?", (150.0, 200.0), Order::Latest),
-    ("What did the lady do just before the end of the video?", (150.0, 200.0), Order::Latest),
-    ("What does she finally do?", (150.0, 200.0), Order::Latest),
-    ("Why did he turn his head in the end?", (150.0, 200.0), Order::Latest),
+    ("What is there at the beginning?", (0.0, 40.0), Order::Earliest),
+    ("What happens at the start of the video?", (0.0, 40.0), Order::Earliest),
+    ("What happens at the very start?", (0.0, 40.0), Order::Earliest),
+    ("In the beginning of the clip, who is there?", (0.0, 40.0), Order::Earliest),
+    ("What did the boy do at beginning of the video?", (0.0, 40.0), Order::Earliest),
+    ("What does the first frame show?", (0.0, 2.5), Order::Nearest),
+    ("What is in the very first image of the video?", (0.0, 2.5), Order::Nearest),
+    ("Who is in the last frame?", (197.5, 202.5), Order::Nearest),
+    ("Who was there before the last frame?", (160.0, 200.0), Order::Latest),
+    ("What do the first images of the video show?", (0.0, 40.0), Order::Earliest),
+    ("What does he do at first?", (0.0, 40.0), Order::Earliest),
+    ("Who was initially there?", (0.0, 40.0), Order::Earliest),
+    ("Who is there at the end?", (160.0, 200.0), Order::Latest),
+    ("Who is there near the end of the recording?", (160.0, 200.0), Order::Latest),
+    ("Who is there towards the end?", (160.0, 200.0), Order::Latest),
+    ("What do the last frames show?", (160.0, 200.0), Order::Latest),
+    ("What does the final scene show?", (160.0, 200.0), Order::Latest),
+    ("What did the lady do just before the end of the video?", (160.0, 200.0), Order::Latest),
+    ("What does she finally do?", (160.0, 200.0), Order::Latest),
+    ("Why did he turn his head in the end?", (160.0, 200.0), Order::Latest),
+    ("Who is there in the opening seconds?", (0.0, 40.0), Order::Earliest),
+    ("Who is there in the closing seconds of the video?", (160.0, 200.0), Order::Latest),
+    ("Who is there in the final moments?", (160.0, 200.0), Order::Latest),
+    ("Who is there as the clip ends?", (160.0, 200.0), Order::Latest),
+    ("Who is there when the video starts?", (0.0, 40.0), Order::Earliest),
+    ("Who is there before the film ends?", (160.0, 200.0), Order::Latest),
+    ("Who has been there since the video started?", (0.0, OPEN), Order::Relevance),
+    ("What does he do when the car stops?", (0.0, OPEN), Order::Relevance),
     // Parts.
     ("Who is there in the first half?", (0.0, 100.0), Order::Relevance),
     ("Who is there in the second half of the video?", (100.0, 200.0), Order::Relevance),
     ("Who is there in the last quarter?", (150.0, 200.0), Order::Relevance),
     ("What happens in the middle of the video?", (66.667, 133.333), Order::Relevance),
-    ("What happens halfway through the clip?", (66.667, 133.333), Order::Relevance),
+    ("What happens halfway through the clip?", (80.0, 120.0), Order::Relevance),
+    ("What happens midway through?", (80.0, 120.0), Order::Relevance),
+    ("Who is there at the halfway point?", (80.0, 120.0), Order::Relevance),
+    ("Who is there at the midpoint of the clip?", (80.0, 120.0), Order::Relevance),
+    ("Who stands at the midpoint of the street?", (0.0, OPEN), Order::Relevance),
+    ("Who is there in the second quarter?", (50.0, 100.0), Order::Relevance),
+    ("Who is there in the third quarter of the video?", (100.0, 150.0), Order::Relevance),
+    ("Who is there in the middle third?", (66.667, 133.333), Order::Relevance),
+    ("Who comes early in the video?", (0.0, 66.667), Order::Relevance),
+    ("Who comes early on?", (0.0, 66.667), Order::Relevance),
+    ("Who comes late in the clip?", (133.333, 200.0), Order::Relevance),
+    ("Why is the bus late?", (0.0, OPEN), Order::Relevance),
     // Now.
     ("Is anybody there now?", (190.0, 200.0), Order::Latest),
     ("Is anybody there right now?", (190.0, 200.0), Order::Latest),
@@ -120,6 +145,13 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("What is there at 10 seconds before the end of the video?", (185.0, 195.0), Order::Nearest),
     ("What is there 10 seconds after the start?", (5.0, 15.0), Order::Nearest),
     ("What was there 10 seconds ago?", (185.0, 195.0), Order::Nearest),
+    ("What is there with 10 seconds left?", (185.0, 195.0), Order::Nearest),
+    ("What is there with a minute to go in the video?", (135.0, 145.0), Order::Nearest),
+    ("Who is there with two bags left?", (0.0, OPEN), Order::Relevance),
+    ("What is there a minute in?", (55.0, 65.0), Order::Nearest),
+    ("Who was there 10 seconds before the video ended?", (185.0, 195.0), Order::Nearest),
+    ("Who was there 10 seconds after the clip starts?", (5.0, 15.0), Order::Nearest),
+    ("What is there at the 4th second?", (0.0, 9.0), Order::Nearest),
     ("at 99999999999999999999 seconds", (OPEN, OPEN), Order::Nearest),
     // Between times.
     ("What happens between 0:10 and 0:20?", (10.0, 20.0), Order::Relevance),
@@ -128,6 +160,7 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("What happens between the 10 and 20 second mark?", (10.0, 20.0), Order::Relevance),
     ("What happens from 0:10 until 0:20?", (10.0, 20.0), Order::Relevance),
     ("What happens during 0:10-0:20?", (10.0, 20.0), Order::Relevance),
+    ("What happens from the 10th to the 20th second?", (10.0, 20.0), Order::Relevance),
     ("Between 5 and 15 seconds, who is there?", (5.0, 15.0), Order::Relevance),
     // Lengths.
     ("Who passed in the first 30 seconds?", (0.0, 30.0), Order::Relevance),
@@ -136,6 +169,8 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("Who passed in the last minute?", (140.0, 200.0), Order::Relevance),
     ("Who passed during the last 10 seconds of the clip?", (190.0, 200.0), Order::Relevance),
     ("Who passed in the past half minute?", (170.0, 200.0), Order::Relevance),
+    ("Who passed in the first quarter of a minute?", (0.0, 15.0), Order::Relevance),
+    ("Who passed in the first quarter of the video?", (0.0, 50.0), Order::Relevance),
     ("Who passed in the final 20 seconds?", (180.0, 200.0), Order::Relevance),
     ("Who passed in the last couple of seconds?", (198.0, 200.0), Order::Relevance),
     ("Who passed in the last 10 minutes?", (0.0, 200.0), Order::Relevance),
@@ -147,6 +182,12 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("Who passed prior to 0:30?", (0.0, 30.0), Order::Relevance),
     ("Who passed until 0:30?", (0.0, 30.0), Order::Relevance),
     ("Who had passed by 0:30?", (0.0, 30.0), Order::Relevance),
+    ("Who passed up to 0:30?", (0.0, 30.0), Order::Relevance),
+    ("Who passed up until the 30 second mark?", (0.0, 30.0), Order::Relevance),
+    ("Who passed from 1:00 onwards?", (60.0, OPEN), Order::Relevance),
+    ("Who passed from 1:00 on?", (60.0, OPEN), Order::Relevance),
+    ("Who came from 5 miles away?", (0.0, OPEN), Order::Relevance),
+    ("Who walks up to 5 people?", (0.0, OPEN), Order::Relevance),
     // Times of day that the file was recorded at, in its zone.
     ("What is there at 9:02?", (115.0, 185.0), Order::Nearest),
     ("What is there at 9:02 am?", (115.0, 185.0), Order::Nearest),
@@ -162,7 +203,7 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("What is there at noon?", (OPEN, OPEN), Order::Nearest),
     // An event restricts nothing until it is found.
     ("What does the dog do after going to the cushion?", (0.0, OPEN), Order::Relevance),
-    ("What does the man do after pointing somewhere at the end?", (150.0, 200.0), Order::Latest),
+    ("What does the man do after pointing somewhere at the end?", (160.0, 200.0), Order::Latest),
     ("What did the boy do when the girl fell in the first 30 seconds?", (0.0, 30.0), Order::Relevance),
 ];
 
@@ -290,8 +331,8 @@ fn an_event_and_what_is_left_to_look_for_are_told_apart() {
 #[test]
 fn edges_and_middles_draw() {
     let lean = |question: &str| plan(question, &file()).lean.map(|(towards, within)| (towards.seconds(), within));
-    assert_eq!(lean("What is there at the beginning?"), Some((0.0, 50.0)));
-    assert_eq!(lean("What is there at the end?"), Some((200.0, 50.0)));
+    assert_eq!(lean("What is there at the beginning?"), Some((0.0, 40.0)));
+    assert_eq!(lean("What is there at the end?"), Some((200.0, 40.0)));
     assert_eq!(lean("What does the girl do in the middle?"), Some((100.0, 25.0)));
     assert_eq!([lean("What does the girl in the middle do?"), lean("What does the girl do?")], [None; 2]);
     assert_eq!(plan("Who stands in the middle?", &camera()).lean, None, "a camera has no middle");
@@ -303,7 +344,7 @@ fn an_edge_has_a_least_and_a_greatest_length() {
         let window = plan("the beginning", &Extent { last: t(last), ..file() }).window.expect("a window");
         window.to().seconds()
     };
-    assert_eq!([length(0.0), length(20.0), length(1000.0), length(1e6)], [10.0, 10.0, 250.0, 300.0]);
+    assert_eq!([length(0.0), length(20.0), length(1000.0), length(1e6)], [10.0, 10.0, 200.0, 300.0]);
 }
 
 #[test]
@@ -334,66 +375,4 @@ fn summer_time_ends_within_a_day() {
     extent.last = t(extent.asked.saturating_since(extent.epoch).as_secs_f64());
     let window = plan("What happened yesterday?", &extent).window.expect("a window");
     assert_eq!(window.to().seconds() - window.from().seconds(), 25.0 * 3600.0);
-}
-
-mod any_text {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const WORDS: [&str; 40] = [
-        "at",
-        "the",
-        "end",
-        "of",
-        "after",
-        "before",
-        "between",
-        "and",
-        "0:42",
-        "14:30",
-        "2",
-        "pm",
-        "yesterday",
-        "last",
-        "10",
-        "minutes",
-        "seconds",
-        "first",
-        "video",
-        "when",
-        "as",
-        "soon",
-        "a",
-        "second",
-        "ago",
-        "in",
-        "this",
-        "night",
-        "monday",
-        "5th",
-        "november",
-        "now",
-        "to",
-        "from",
-        "half",
-        "day",
-        "-",
-        "99:99",
-        "week",
-        "the,",
-    ];
-
-    proptest! {
-        #[test]
-        fn is_read_without_a_panic(picks in proptest::collection::vec(0usize..WORDS.len(), 0..12), noise in ".{0,12}") {
-            let mut question: Vec<&str> = picks.into_iter().map(|pick| WORDS[pick]).collect();
-            question.push(&noise);
-            let time = read(&question.join(" "));
-            for extent in [file(), camera()] {
-                let plan = resolve(&time, &extent);
-                prop_assert!(plan.window.is_none_or(|window| window.from() <= window.to()));
-            }
-        }
-    }
 }

@@ -108,10 +108,10 @@ fn groups(summaries: &[(Group, Summary)]) -> String {
 fn latency(run: &Run) -> String {
     let seconds = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3} s"));
     let steps = run.latency();
-    let rows = steps.iter().map(|(step, Latency { cold_s, steady, p50_s, p95_s })| {
-        (*step, vec![seconds(*cold_s), seconds(*p50_s), seconds(*p95_s), steady.to_string()])
+    let rows = steps.iter().map(|(step, Latency { cold_s, steady, p50_s, p95_s, most_s })| {
+        (*step, vec![seconds(*cold_s), seconds(*p50_s), seconds(*p95_s), seconds(*most_s), steady.to_string()])
     });
-    format!("<h2>Latency</h2>\n{}", table("step", rows, &["cold", "p50", "p95", "of"]))
+    format!("<h2>Latency</h2>\n{}", table("step", rows, &["cold", "p50", "p95", "most", "of"]))
 }
 
 fn table<'a>(first: &str, rows: impl Iterator<Item = (&'a str, Vec<String>)>, columns: &[&str]) -> String {

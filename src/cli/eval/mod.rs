@@ -1,6 +1,7 @@
 //! `groundedvqa eval`: how true are the verdicts? Runs the models on claims of known truth and writes what came out.
 
 mod audit;
+mod input;
 mod memo;
 mod progress;
 mod relevance;
@@ -9,6 +10,8 @@ mod site;
 mod suite;
 mod text;
 mod vectors;
+
+pub(super) use input::InputError;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

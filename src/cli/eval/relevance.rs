@@ -5,20 +5,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::retrieval::file;
-use super::text::{Which, read};
+use super::input::{self, InputError, NextGqa};
 use super::vectors::Vectors;
 use crate::answer::relevant;
 use crate::eval::relevance::{self, Judged, Labelled, Pair, Sentences};
-use crate::eval::retrieval;
 use crate::eval::stats::{Share, auroc};
 use crate::eval::suite::Suite;
-use crate::eval::{table, text};
+use crate::eval::table;
 use crate::models;
 use crate::seams::Embedder as _;
 
@@ -27,52 +25,48 @@ use crate::seams::Embedder as _;
 pub(super) struct Args {
     /// Suites whose claims say whether they answer.
     suites: Vec<PathBuf>,
-    /// Also a folder with captions.jsonl.gz and questions.jsonl.gz of NExT-GQA.
-    #[arg(long)]
-    data: Option<PathBuf>,
-    /// Which half of its videos, by a hash of their names; nothing is tuned on the reporting half.
-    #[arg(long, value_enum, default_value = "reporting")]
-    half: Which,
-    /// A file that keeps the vectors of texts, so that a second run takes seconds.
-    #[arg(long, value_name = "FILE")]
-    cache: Option<PathBuf>,
     #[command(flatten)]
-    common: super::Common,
+    data: NextGqa,
 }
 
 /// Measures and writes; ends with 0 when it was measured, whatever the figures are.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.suites.is_empty() && args.data.is_none() {
+    let NextGqa { data, half, cache, common } = &args.data;
+    if args.suites.is_empty() && data.is_none() {
         bail!("name a suite, or a folder with --data");
     }
-    let mut vectors = Vectors::open(models::embedder_alone(&args.common.models)?, args.cache.as_deref())?;
+    let suites = args.suites.iter().map(|path| labelled(path)).collect::<Result<Vec<_>, _>>()?;
+    let read = data.as_deref().map(|folder| args.data.read(folder)).transpose()?;
+    let mut vectors = Vectors::open(models::embedder_alone(&common.models)?, cache.as_deref())?;
     let mut report = "# Relevance\n\nShares with their 95 % Wilson intervals.\n\n".to_owned();
     let mut results = serde_json::Map::new();
-    for path in &args.suites {
-        let document = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let suite = Suite::parse(&document).with_context(|| format!("{} is no suite", path.display()))?;
-        let judged = judge(&mut vectors, relevance::pairs(&suite))?;
-        if judged.is_empty() {
-            bail!("no claim of {} says whether it answers", path.display());
-        }
+    for (name, pairs) in suites {
+        let judged = judge(&mut vectors, pairs)?;
         let figures = Labelled::of(&judged);
-        let _ = write!(report, "## Suite {}\n\n{}", suite.name, figures.table(&judged));
-        results.insert(suite.name, serde_json::to_value(&figures)?);
+        let _ = write!(report, "## Suite {name}\n\n{}", figures.table(&judged));
+        results.insert(name, serde_json::to_value(&figures)?);
     }
-    if let Some(folder) = &args.data {
-        let videos = text::read(&read(&file(folder, "captions.jsonl")?)?)?;
-        let questions = retrieval::read(&read(&file(folder, "questions.jsonl")?)?)?;
-        let questions: Vec<_> = questions.into_iter().filter(|asked| args.half.holds(asked.half())).collect();
+    if let Some((videos, questions)) = read {
         let (told, figures) = others(&mut vectors, &relevance::sentences(&questions, &videos))?;
-        let _ = write!(report, "## Captions, {:?} half\n\n{told}", args.half);
+        let _ = write!(report, "## Captions, {half:?} half\n\n{told}");
         results.insert("captions".to_owned(), figures);
     }
     vectors.save()?;
-    fs::create_dir_all(&args.common.out).with_context(|| format!("cannot make {}", args.common.out.display()))?;
-    fs::write(args.common.out.join("relevance.json"), serde_json::to_string_pretty(&results)?)?;
-    fs::write(args.common.out.join("relevance.md"), &report)?;
+    fs::create_dir_all(&common.out).with_context(|| format!("cannot make {}", common.out.display()))?;
+    fs::write(common.out.join("relevance.json"), serde_json::to_string_pretty(&results)?)?;
+    fs::write(common.out.join("relevance.md"), &report)?;
     print!("{report}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The name of a suite and its labelled pairs.
+fn labelled(path: &Path) -> Result<(String, Vec<Pair>), InputError> {
+    let suite = Suite::parse(&input::text(path)?).map_err(|error| InputError::unusable(path, error))?;
+    let pairs = relevance::pairs(&suite);
+    if pairs.is_empty() {
+        return Err(InputError::unusable(path, "none of its claims says whether it answers"));
+    }
+    Ok((suite.name, pairs))
 }
 
 /// Cosines between a question and what is said.

@@ -5,16 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
-use super::text::{Which, read};
+use super::input::{InputError, NextGqa};
 use super::vectors::Vectors;
 use crate::answer::{self, Answerer, SearchRequest, StreamEntry};
 use crate::domain::{
@@ -22,8 +21,8 @@ use crate::domain::{
     StreamId, StreamKind, StreamTime, Window, Zone,
 };
 use crate::engine::{self, Engine};
-use crate::eval::retrieval::{self, Asked, Figures};
-use crate::eval::text::{self, Video};
+use crate::eval::retrieval::{Asked, Figures};
+use crate::eval::text::Video;
 use crate::index::{self, Index};
 use crate::models;
 use crate::seams::{Captioner, DraftRequest, Drafter, EvidenceError, EvidenceSource, Judge, ModelError, Models, Pair};
@@ -38,29 +37,21 @@ const BATCH: usize = 32;
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("data", |data| data.required(true)))]
 pub(super) struct Args {
-    /// The folder with captions.jsonl.gz and questions.jsonl.gz (or without .gz).
-    #[arg(long)]
-    data: PathBuf,
-    /// Which half of the videos, by a hash of their names; nothing is tuned on the reporting half.
-    #[arg(long, value_enum, default_value = "reporting")]
-    half: Which,
-    /// A file that keeps the vectors of texts, so that a second run takes seconds.
-    #[arg(long, value_name = "FILE")]
-    cache: Option<PathBuf>,
     #[command(flatten)]
-    common: super::Common,
+    data: NextGqa,
 }
 
 /// Measures and writes; ends with 0 when it was measured, whatever the figures are.
 pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let videos = text::read(&read(&file(&args.data, "captions.jsonl")?)?)?;
-    let questions = retrieval::read(&read(&file(&args.data, "questions.jsonl")?)?)?;
+    let args = &args.data;
+    let folder = args.data.as_deref().context("no folder was named with --data")?;
+    let (videos, questions) = args.read(folder)?;
     let videos: BTreeMap<String, Video> = videos.into_iter().map(|video| (video.video.clone(), video)).collect();
-    let wanted = |asked: &Asked| args.half.holds(asked.half()) && videos.contains_key(&asked.video);
-    let questions: Vec<Asked> = questions.into_iter().filter(wanted).collect();
-    if questions.is_empty() {
-        bail!("{} holds no question about a video whose captions it holds", args.data.display());
+    let unnamable = questions.iter().find_map(|asked| StreamId::new(&asked.video).err());
+    if let Some(reason) = unnamable {
+        return Err(InputError::unusable(folder, reason).into());
     }
     let embedder = models::embedder_alone(&args.common.models)?;
     let fingerprint = embedder.fingerprint().clone();
@@ -84,13 +75,6 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     fs::write(args.common.out.join("retrieval.md"), &report)?;
     print!("{report}");
     Ok(ExitCode::SUCCESS)
-}
-
-/// A file of the data, zipped or not.
-pub(super) fn file(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
-    let found =
-        ["", ".gz"].map(|ending| folder.join(format!("{name}{ending}"))).into_iter().find(|path| path.is_file());
-    found.with_context(|| format!("{} holds neither {name} nor {name}.gz", folder.display()))
 }
 
 /// The vectors of all captions of the videos that are asked about; what was embedded is kept.

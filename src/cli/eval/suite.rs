@@ -12,6 +12,7 @@ use anyhow::{Context as _, bail};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
+use super::input::{self, InputError};
 use super::progress::Progress;
 use super::{Common, audit};
 use crate::app::{Core, EVENT_QUEUE};
@@ -46,8 +47,7 @@ pub(super) struct Args {
 /// Runs the suite; ends with 0 when it was measured, whatever the figures are.
 pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let path = args.suite.context("no suite was named")?;
-    let document = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let suite = Suite::parse(&document).with_context(|| format!("{} cannot be used", path.display()))?;
+    let suite = Suite::parse(&input::text(&path)?).map_err(|error| InputError::unusable(&path, error))?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
     let config = settings(&suite, &args.clips, &args.common.models, folder.path())?;
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
@@ -87,7 +87,7 @@ fn settings(suite: &Suite, clips: &[PathBuf], models: &Path, folder: &Path) -> a
         format!("[models]\ndir = {}\n[index]\npath = {}\n", text(models)?, text(&folder.join("index.redb"))?);
     for (stream, Clip { file, every }) in &suite.clips {
         let found = clips.iter().map(|folder| folder.join(file)).find(|path| path.is_file());
-        let found = found.with_context(|| format!("the clip {file} is in none of the folders {clips:?}"))?;
+        let found = found.ok_or_else(|| InputError::NoClip { file: file.clone(), folders: clips.to_vec() })?;
         let url = text(&found.canonicalize()?)?;
         let _ = writeln!(document, "[streams.{stream}]\nurl = {url}\nsample_every = \"{every}\"");
     }
@@ -109,7 +109,7 @@ async fn measure(core: &Core, suite: &Suite, designs: Vec<Design>) -> anyhow::Re
     for (index, asked) in suite.questions.iter().enumerate() {
         let (answered, drafted) = draft(core, asked).await?;
         questions.push(answered);
-        items.extend(asked.items(index, drafted));
+        items.extend(asked.items(index, drafted, &suite.facts));
     }
     items.extend(suite.claims.iter().map(Known::item));
     let mut findings = Vec::with_capacity(items.len() * designs.len());

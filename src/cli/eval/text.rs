@@ -1,15 +1,14 @@
 //! `groundedvqa eval text CAPTIONS`: the judge alone, on thousands of claims made from captions of videos.
 
-use std::fs::{self, File};
-use std::io::{BufReader, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
-use flate2::bufread::GzDecoder;
+use anyhow::Context as _;
 use serde::Serialize;
 
 use super::Common;
+use super::input::{InputError, Which, json_lines};
 use super::memo::Memo;
 use super::progress::Progress;
 use crate::eval::record::Group;
@@ -17,7 +16,7 @@ use crate::eval::table;
 use crate::eval::tally::Summary;
 use crate::eval::text::make::Spread;
 use crate::eval::text::run::{self, Outcome};
-use crate::eval::text::{self, Half, TextClaim, make};
+use crate::eval::text::{Half, TextClaim, Video, make};
 use crate::eval::thresholds;
 use crate::models;
 use crate::seams::Judge;
@@ -48,24 +47,6 @@ pub(super) struct Args {
     common: Common,
 }
 
-/// A half, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Which {
-    Tuning,
-    Reporting,
-    Both,
-}
-
-impl Which {
-    pub(super) fn holds(self, half: Half) -> bool {
-        match self {
-            Self::Both => true,
-            Self::Reporting => half == Half::Reporting,
-            Self::Tuning => half == Half::Tuning,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
@@ -76,13 +57,13 @@ struct Line<'a> {
 
 /// Judges and writes; ends with 0 when it was measured, whatever the figures are.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let videos =
-        text::read(&read(&args.captions)?).with_context(|| format!("{} holds no captions", args.captions.display()))?;
+    let videos: Vec<Video> = json_lines(&args.captions)?;
     let wanted = |half: Half| args.half.holds(half);
     let spread = Spread { every: EVERY, moments: args.moments, strange: STRANGE };
     let claims: Vec<TextClaim> = make::claims(&videos, spread).into_iter().filter(|claim| wanted(claim.half)).collect();
     if claims.is_empty() {
-        bail!("no claim can be made from {}", args.captions.display());
+        let reason = format!("no claim can be made from its captions (half: {:?})", args.half);
+        return Err(InputError::unusable(&args.captions, reason).into());
     }
     fs::create_dir_all(&args.common.out).with_context(|| format!("cannot make {}", args.common.out.display()))?;
     let path = args.common.out.join("claims.jsonl");
@@ -124,19 +105,6 @@ fn judge_all(mut judge: Box<dyn Judge>, claims: &[TextClaim], memo: Option<&Path
     let outcomes = run::run(&mut memo, claims, progress)?;
     memo.close()?;
     Ok(outcomes)
-}
-
-/// A file of text, plain or gzipped.
-pub(super) fn read(path: &Path) -> anyhow::Result<String> {
-    let problem = || format!("cannot read {}", path.display());
-    let file = BufReader::new(File::open(path).with_context(problem)?);
-    let mut text = String::new();
-    if path.extension().is_some_and(|ending| ending == "gz") {
-        GzDecoder::new(file).read_to_string(&mut text).with_context(problem)?;
-    } else {
-        BufReader::into_inner(file).read_to_string(&mut text).with_context(problem)?;
-    }
-    Ok(text)
 }
 
 fn write<'a>(path: &Path, lines: impl Iterator<Item = Line<'a>>) -> anyhow::Result<()> {

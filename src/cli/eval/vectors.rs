@@ -8,8 +8,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
+use super::input::InputError;
 use crate::domain::{Embedding, Fingerprint, Sha256};
 use crate::seams::{Embedder, ModelError};
 
@@ -38,7 +39,7 @@ impl Vectors {
         let probe = vectors.embedder.embed(&["A probe.".to_owned()])?;
         let length = KEY + 4 * probe.first().map_or(0, |vector| vector.as_slice().len());
         if !bytes.len().is_multiple_of(length) {
-            bail!("{} was not written by this embedder: name another file", path.display());
+            return Err(InputError::unusable(path, "it was not written by this embedder: name another file").into());
         }
         for entry in bytes.chunks_exact(length) {
             let (key, numbers) = entry.split_at(KEY);

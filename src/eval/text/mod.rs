@@ -63,11 +63,6 @@ pub struct TextClaim {
     pub captions: Vec<Caption>,
 }
 
-/// One video a line.
-pub fn read(lines: &str) -> serde_json::Result<Vec<Video>> {
-    lines.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,9 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn videos_are_read_line_by_line() {
-        let videos = read("{\"video\":\"7\",\"duration\":1.5,\"captions_1fps\":[\"A.\",\"B.\"]}\n\n").expect("valid");
-        assert_eq!(videos, [Video { video: "7".into(), captions: vec!["A.".into(), "B.".into()] }]);
-        assert!(read("{\"video\":7}").is_err());
+    fn a_video_is_read_with_what_else_it_tells() {
+        let line = "{\"video\":\"7\",\"duration\":1.5,\"captions_1fps\":[\"A.\",\"B.\"]}";
+        let video: Video = serde_json::from_str(line).expect("valid");
+        assert_eq!(video, Video { video: "7".into(), captions: vec!["A.".into(), "B.".into()] });
+        assert!(serde_json::from_str::<Video>("{\"video\":7}").is_err());
     }
 }

@@ -1,0 +1,82 @@
+//! What a question supposes to be there and no caption of its window speaks of: "What colour is the dog?" without a dog.
+//!
+//! A false premise is not for the drafter to notice, and no verdict is about it. So the things that a question names are
+//! looked for in all moments of its window, as for "Was there a dog?", and what was not there is told as it was counted.
+//! Nothing is told of a thing that what is told speaks of, and of what cannot be concluded only where there is no answer
+//! at all. It must not decide whether a claim holds or answers.
+
+use super::error::AnswerError;
+use super::flow::Parts;
+use super::relevant;
+use super::scene::Scene;
+use super::survey::{self, Surveyed};
+use crate::domain::{Conclusion, Survey, Verdict};
+
+/// Most things of a question that are looked for: each reads the whole window.
+const MOST: usize = 2;
+
+impl Parts {
+    /// Sentences about what was not there; `told`: the claims that answer, if any does.
+    pub(super) async fn denials(&self, scene: &Scene, told: &[&Verdict], k: usize) -> Result<Vec<String>, AnswerError> {
+        // A captioner of many words does not name everything that it sees, so its silence is told for want of an answer.
+        if !told.is_empty() && self.engine.vocabulary().is_none() {
+            return Ok(Vec::new());
+        }
+        let is_told = |noun: &&String| told.iter().any(|verdict| relevant::speaks_of(&verdict.claim.text, noun));
+        let supposed = relevant::focus(&scene.time.topic).supposes;
+        let mut sentences = Vec::new();
+        for (place, noun) in supposed.iter().take(MOST).enumerate().filter(|(_, noun)| !is_told(noun)) {
+            let Some(subject) = survey::read(&format!("was there a {noun}")) else { continue };
+            let Surveyed { survey, .. } = self.survey(&subject, &scene.parts, k).await?;
+            if is_worth_telling(&survey, told.is_empty() && place == 0) {
+                sentences.push(survey::sentence(&survey, false));
+            }
+        }
+        Ok(sentences)
+    }
+}
+
+/// An absence always; that none can be concluded, only of what the question is about, and if there is no other answer.
+fn is_worth_telling(survey: &Survey, is_all: bool) -> bool {
+    match survey.conclusion {
+        Conclusion::Seen => false,
+        Conclusion::NotSeen => true,
+        Conclusion::Undecided => is_all,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Bounds, Coverage, Doubt, Wants};
+
+    #[test]
+    fn an_absence_is_always_told_and_a_doubt_only_for_want_of_an_answer() {
+        use Conclusion::{NotSeen, Seen, Undecided};
+        let none = Bounds { least: 0.0, most: 0.0 };
+        let survey = |conclusion, doubt| Survey {
+            subject: "a dog".into(),
+            wants: Wants::Presence,
+            conclusion,
+            doubt,
+            coverage: Coverage::default(),
+            floor: 0.9,
+            shown: 0,
+            unclear: 0,
+            stretches: Vec::new(),
+            times: none,
+            seconds: none,
+        };
+        for (conclusion, doubt, beside_an_answer, alone) in [
+            (Seen, None, false, false),
+            (NotSeen, None, true, true),
+            (Undecided, Some(Doubt::Coverage), false, true),
+            (Undecided, Some(Doubt::Vocabulary), false, true),
+            (Undecided, Some(Doubt::Unclear), false, true),
+        ] {
+            let survey = survey(conclusion, doubt);
+            assert_eq!(is_worth_telling(&survey, false), beside_an_answer, "{conclusion:?} {doubt:?}");
+            assert_eq!(is_worth_telling(&survey, true), alone, "{conclusion:?} {doubt:?}");
+        }
+    }
+}
