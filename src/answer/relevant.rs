@@ -146,7 +146,7 @@ fn named(all: &[String]) -> Named {
         let noun = phrase.last().filter(|_| !is_open).map(|word| (*word).clone());
         if named.thing.is_empty() && !stems.is_empty() {
             named.thing = stems;
-            named.supposes.extend(noun);
+            named.supposes.extend(noun.filter(|noun| is_thing(noun)));
         } else if ARTICLES.contains(&word.as_str()) {
             named.supposes.extend(noun.filter(|noun| is_thing(noun) && !named.supposes.contains(noun)));
         }
