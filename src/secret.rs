@@ -54,6 +54,20 @@ pub fn scrub(text: &str) -> String {
     out
 }
 
+/// [`scrub`], and what follows `Basic ` in an HTTP or RTSP header, for logs of foreign libraries.
+pub fn scrub_log(text: &str) -> String {
+    let text = scrub(text);
+    let mut parts = text.split("Basic ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end =
+            part.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '='))).unwrap_or(part.len());
+        out.push_str("Basic ***");
+        out.push_str(&part[end..]);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +84,11 @@ mod tests {
         let text = "Connecting to rtsp://cam:p@ss/w@10.0.0.1/live and http://h/x";
         assert_eq!(scrub(text), "Connecting to rtsp://***@10.0.0.1/live and http://h/x");
         assert_eq!(scrub("nothing here"), "nothing here");
+    }
+
+    #[test]
+    fn headers_lose_their_credentials() {
+        let text = "Authorization: Basic dXNlcjpwdw==\r\nfrom http://u:p@h/a: 'Basic cGFzcw', Basic";
+        assert_eq!(scrub_log(text), "Authorization: Basic ***\r\nfrom http://***@h/a: 'Basic ***', Basic");
     }
 }

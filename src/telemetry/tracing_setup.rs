@@ -2,8 +2,10 @@
 
 use std::io::{IsTerminal, stderr};
 
+use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::{Config, LogFormat, TelemetryError};
@@ -12,10 +14,16 @@ use super::{Config, LogFormat, TelemetryError};
 pub fn init_tracing(config: &Config) -> Result<(), TelemetryError> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter(&config.log_level)?).with_writer(stderr);
     let done = match config.log_format {
-        LogFormat::Text => builder.with_ansi(stderr().is_terminal()).finish().try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+        LogFormat::Text => builder.with_ansi(stderr().is_terminal()).finish().with(filter_fn(may_show)).try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().with(filter_fn(may_show)).try_init(),
     };
     done.map_err(|_| TelemetryError::Twice)
+}
+
+/// Whole messages of the bus are never logged, whatever the level: one that is refused because it holds a password would
+/// put it there.
+fn may_show(what: &Metadata<'_>) -> bool {
+    *what.level() != Level::TRACE || what.target() != "async_nats::connection"
 }
 
 /// Says what is wrong with a level before anything is logged.

@@ -12,6 +12,10 @@ use crate::domain::StreamTime;
 
 /// Groups of pictures that are measured before key pictures are trusted to come often enough.
 const MEASURED: u32 = 2;
+/// A source that sends no key picture for so long refreshes its pictures bit by bit: it is decoded without one.
+const KEYLESS: Duration = Duration::from_secs(30);
+/// Until two key pictures came, the next may take so long.
+const LONGEST_GROUP: Duration = Duration::from_mins(2);
 /// Key pictures that may be in the decoder; more than these without a picture out, and they do not decode.
 const HELD_BACK: u64 = 3;
 
@@ -66,6 +70,10 @@ pub(super) struct Gate {
     /// The stream's sampling interval: key pictures have to come as often.
     every: Duration,
     choice: Choice,
+    /// The first picture.
+    first: Option<StreamTime>,
+    /// Whether the decoder has something to begin with.
+    begun: bool,
     last_key: Option<StreamTime>,
     /// Groups of pictures in a row that were short enough, and the longest of them.
     short: u32,
@@ -82,7 +90,18 @@ impl Gate {
             Decode::KeyFrames => Choice::Keys(Duration::ZERO),
             Decode::All => Choice::All,
         };
-        Self { wish, every, choice, last_key: None, short: 0, longest: Duration::ZERO, keys: 0, pictures: 0 }
+        Self {
+            wish,
+            every,
+            choice,
+            first: None,
+            begun: false,
+            last_key: None,
+            short: 0,
+            longest: Duration::ZERO,
+            keys: 0,
+            pictures: 0,
+        }
     }
 
     /// What is decoded.
@@ -90,8 +109,27 @@ impl Gate {
         self.choice
     }
 
-    /// Whether the picture at `at` goes to the decoder.
-    pub(super) fn pass(&mut self, at: StreamTime, is_key: bool) -> bool {
+    /// Whether the picture at `at` goes to the decoder: never before the first key picture, since a decoder makes grey
+    /// smears of the rest of a group. A picture may be a key picture and still lean on others, unless it is `alone`.
+    pub(super) fn pass(&mut self, at: StreamTime, is_key: bool, alone: bool) -> bool {
+        let first = *self.first.get_or_insert(at);
+        self.begun |= is_key || at.saturating_since(first) >= KEYLESS;
+        self.begun && self.chosen(at, alone)
+    }
+
+    /// How much longer than usual the next decoded picture may take to come although all is well.
+    pub(super) fn slack(&self) -> Duration {
+        match self.choice {
+            // Before the first picture came nothing is known that would excuse its absence.
+            _ if self.first.is_none() => Duration::ZERO,
+            _ if !self.begun => KEYLESS,
+            Choice::Keys(Duration::ZERO) => LONGEST_GROUP,
+            Choice::Keys(every) => every * 2,
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn chosen(&mut self, at: StreamTime, is_key: bool) -> bool {
         if is_key {
             let group = self.last_key.map(|last| at.saturating_since(last));
             self.last_key = Some(at);
@@ -137,7 +175,7 @@ mod tests {
         let (mut keys, mut others) = (0, 0);
         for n in from * 10..(from + seconds) * 10 {
             let is_key = n % group == 0;
-            if gate.pass(StreamTime::from_nanos(n * 100_000_000), is_key) {
+            if gate.pass(StreamTime::from_nanos(n * 100_000_000), is_key, is_key) {
                 keys += u64::from(is_key);
                 others += u64::from(!is_key);
                 if gives || !matches!(gate.choice(), Choice::Keys(_)) {
@@ -155,6 +193,40 @@ mod tests {
         assert_eq!(gate.choice(), Choice::Measuring);
         assert_eq!(feed(&mut gate, 2, 10, 10, true), (10, 0));
         assert_eq!(gate.choice(), Choice::Keys(SECOND));
+    }
+
+    #[test]
+    fn nothing_is_decoded_before_a_key_picture() {
+        for wish in [Decode::Auto, Decode::All, Decode::KeyFrames] {
+            let mut gate = Gate::new(wish, 2 * SECOND);
+            assert_eq!(gate.slack(), Duration::ZERO, "nothing has come");
+            // Joined in the middle of a group of ten seconds.
+            let passed: Vec<u64> =
+                (55..105).filter(|n| gate.pass(StreamTime::from_nanos(n * 100_000_000), n % 100 == 0, false)).collect();
+            let due = if wish == Decode::KeyFrames { vec![] } else { vec![100, 101, 102, 103, 104] };
+            assert_eq!(passed, due, "{wish:?}: a key picture that leans on others is a beginning all the same");
+        }
+    }
+
+    #[test]
+    fn a_source_without_key_pictures_is_decoded_after_a_while() {
+        let mut gate = Gate::new(Decode::Auto, SECOND);
+        let mut passes = |n: u64| gate.pass(StreamTime::from_nanos(n * 1_000_000_000), false, false);
+        assert_eq!((0..40).filter(|n| passes(*n)).collect::<Vec<_>>(), (30..40).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn key_pictures_that_come_seldom_are_waited_for() {
+        let mut gate = Gate::new(Decode::KeyFrames, SECOND);
+        gate.pass(StreamTime::ZERO, false, false);
+        assert_eq!(gate.slack(), KEYLESS);
+        gate.pass(StreamTime::ZERO + SECOND, true, true);
+        assert_eq!(gate.slack(), LONGEST_GROUP);
+        gate.pass(StreamTime::ZERO + 21 * SECOND, true, true);
+        assert_eq!(gate.slack(), 40 * SECOND);
+        let mut all = Gate::new(Decode::All, SECOND);
+        all.pass(StreamTime::ZERO, true, true);
+        assert_eq!(all.slack(), Duration::ZERO);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 mod address;
 mod archive;
 mod clock;
+mod debug_log;
 mod extract;
 mod fault;
 mod file;
@@ -77,6 +78,7 @@ pub struct Video {
 /// Starts GStreamer and makes sure that the elements every file needs are there. May be called again.
 pub fn init() -> Result<(), VideoError> {
     gst::init().map_err(|error| VideoError::Init(error.to_string()))?;
+    debug_log::keep_clean();
     for factory in ["filesrc", "decodebin", "appsink", "fakesink"] {
         fault::make(factory).map_err(|fault| VideoError::Missing(fault.reason()))?;
     }

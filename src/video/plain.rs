@@ -7,7 +7,8 @@
 const WORDS: [(&str, &str); 9] = [
     (
         "Failed to connect. (Generic error)",
-        "no connection: nobody listens at that address, it cannot be reached, or its name is not known",
+        "no connection: nobody listens at that address, it cannot be reached, its name is not known, or, with rtsps://, it \
+         speaks no TLS or nobody trusted signed its certificate",
     ),
     ("Could not receive message. (Parse error)", "no connection: what answers at that address does not speak RTSP"),
     ("Could not receive message. (Timeout", "the camera took too long to answer"),

@@ -36,7 +36,8 @@ pub(super) struct Decoded {
 /// Reads one source once, from its beginning or from where it was sought.
 pub(super) struct Reader {
     pipeline: Pipeline,
-    live: bool,
+    /// What a live source passes; a file has none.
+    tap: Option<Tap>,
     /// Whether a picture was ever pulled.
     pulled: bool,
     /// Pulled while opening.
@@ -49,7 +50,7 @@ impl Reader {
     /// Opens a file and waits until its first picture is decoded; reading starts with [`Self::play`].
     pub(super) fn open_file(config: &StreamConfig, stop: &Stop, patience: Duration) -> Result<Self, Fault> {
         file::check(&config.address)?;
-        let mut reader = Self::new(wiring::build(config, None)?, false);
+        let mut reader = Self::new(wiring::build(config, None)?, None);
         reader.pipeline.set_state(gst::State::Paused)?;
         reader.preroll(stop, patience)
     }
@@ -57,7 +58,7 @@ impl Reader {
     /// Decodes recorded pictures, which carry their stream times; reading starts with [`Self::play`].
     pub(super) fn open_units(codec: &Codec, units: &[Unit], stop: &Stop, patience: Duration) -> Result<Self, Fault> {
         let (pipeline, source) = wiring::build_replay(codec)?;
-        let mut reader = Self::new(pipeline, false);
+        let mut reader = Self::new(pipeline, None);
         reader.pipeline.set_state(gst::State::Paused)?;
         wiring::feed(&source, units)?;
         reader.preroll(stop, patience)
@@ -75,7 +76,7 @@ impl Reader {
 
     /// Opens a live source and waits for its first picture.
     pub(super) fn open_live(config: &StreamConfig, tap: &Tap, stop: &Stop, patience: Duration) -> Result<Self, Fault> {
-        let mut reader = Self::new(wiring::build(config, Some(tap))?, true);
+        let mut reader = Self::new(wiring::build(config, Some(tap))?, Some(tap.clone()));
         reader.pipeline.set_state(gst::State::Playing)?;
         reader.first = reader.pull(stop, patience)?;
         if reader.first.is_none() {
@@ -84,8 +85,8 @@ impl Reader {
         Ok(reader)
     }
 
-    fn new(pipeline: Pipeline, live: bool) -> Self {
-        Self { pipeline, live, pulled: false, first: None, untimed: 0 }
+    fn new(pipeline: Pipeline, tap: Option<Tap>) -> Self {
+        Self { pipeline, tap, pulled: false, first: None, untimed: 0 }
     }
 
     /// Factory names of what was plugged: demuxer, parser, decoder.
@@ -167,7 +168,9 @@ impl Reader {
                 self.pipeline.check()?;
                 return Err(Fault::Undecodable("there is no stream in it that can be played".to_owned()));
             }
-            if since.elapsed() >= patience {
+            let idle = since.elapsed();
+            let stalled = self.tap.as_ref().map_or(idle >= patience, |tap| tap.is_stalled(idle, patience));
+            if stalled {
                 return Err(Fault::Silent(patience));
             }
         }
@@ -175,13 +178,13 @@ impl Reader {
 
     /// Whether pictures from before a fault can still come: a demuxer fails far ahead of the decoder.
     fn may_follow(&self, idle: Duration) -> bool {
-        !self.live && self.pulled && idle < DRAIN
+        self.tap.is_none() && self.pulled && idle < DRAIN
     }
 
     /// A file that gives nothing for so long holds a thread that may never return. A live source is waited for: a
     /// camera may refuse the next connection before this one is closed.
     fn stuck(&mut self, fault: Fault) -> Fault {
-        if matches!(fault, Fault::Silent(_)) && !self.live {
+        if matches!(fault, Fault::Silent(_)) && self.tap.is_none() {
             self.pipeline.give_up();
         }
         fault

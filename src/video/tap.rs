@@ -35,6 +35,8 @@ struct Inner {
     clock: LiveClock,
     gate: Gate,
     opened: Instant,
+    /// When a picture came last, decoded or not.
+    heard: Instant,
     feed: Option<Feed>,
     clocks: Option<Clocks>,
     /// The caps seen last, and what the archive makes of them.
@@ -46,7 +48,8 @@ impl Tap {
     pub(super) fn new(stream: &StreamId, clock: LiveClock, gate: Gate) -> Self {
         let stream = stream.clone();
         let opened = Instant::now();
-        Self(Arc::new(Mutex::new(Inner { stream, clock, gate, opened, feed: None, clocks: None, codec: None })))
+        let inner = Inner { stream, clock, gate, opened, heard: opened, feed: None, clocks: None, codec: None };
+        Self(Arc::new(Mutex::new(inner)))
     }
 
     /// Records what passes, and shows how the clocks agree.
@@ -71,6 +74,7 @@ impl Tap {
         pad.add_probe(gst::PadProbeType::BUFFER, move |_, info| {
             if let Some(buffer) = info.buffer_mut() {
                 let mut inner = tap.lock();
+                inner.heard = Instant::now();
                 inner.gate.came_out();
                 if stamp_of(buffer).is_none() {
                     inner.stamp(buffer);
@@ -78,6 +82,13 @@ impl Tap {
             }
             gst::PadProbeReturn::Ok
         });
+    }
+
+    /// Whether it is stalled when no decoded picture has come for `idle`: nothing comes at all, or what comes should have
+    /// been decoded by now. A camera whose next key picture is still to come is neither.
+    pub(super) fn is_stalled(&self, idle: Duration, patience: Duration) -> bool {
+        let inner = self.lock();
+        idle >= patience && (inner.heard.elapsed() >= patience || idle >= patience + inner.gate.slack())
     }
 
     /// Why the stream is not recorded at present, if it should be.
@@ -93,6 +104,7 @@ impl Tap {
 impl Inner {
     /// Says whether the picture goes on to the decoder.
     fn encoded(&mut self, pad: &gst::Pad, buffer: &mut gst::Buffer) -> bool {
+        self.heard = Instant::now();
         let stamp = self.stamp(buffer);
         let key = !buffer.flags().contains(gst::BufferFlags::DELTA_UNIT);
         let mut alone = key;
@@ -106,7 +118,7 @@ impl Inner {
             }
         }
         let before = self.gate.choice();
-        let passes = self.gate.pass(stamp.at, alone);
+        let passes = self.gate.pass(stamp.at, key, alone);
         let now = self.gate.choice();
         if std::mem::discriminant(&now) != std::mem::discriminant(&before) {
             tracing::info!(stream = %self.stream, "{now}");

@@ -87,7 +87,7 @@ async fn a_refused_password_is_tried_again_when_it_was_mended_and_never_shown() 
     // Everything that any part can be brought to say.
     let text = std::fs::read_to_string(site.path("groundedvqa.toml")).expect("was written");
     site.write("groundedvqa.toml", &text.replace("debug,groundedvqa=trace", "trace"));
-    let daemon = site.start();
+    let daemon = site.start_with(&[("GST_DEBUG", "*:4,rtsp*:6"), ("GST_DEBUG_NO_COLOR", "1")]);
     let told = site.until("cam", StreamState::AuthFailed).await;
     assert_eq!(states_of(&told, "cam"), ["connecting", "auth_failed"]);
     assert_eq!(daemon.metric("gvqa_stream_state{state=\"auth_failed\",stream=\"cam\"}"), 1.0);
@@ -101,9 +101,14 @@ async fn a_refused_password_is_tried_again_when_it_was_mended_and_never_shown() 
     site.moments("other", neighbour + 1).await;
     assert_eq!(states_of(&told, "other"), Vec::<&str>::new(), "the neighbour was disturbed");
 
+    // A refused order does not put what it holds into the log.
+    let order = StreamRequest::new(id("yard"), &format!("rtsp://viewer:{RIGHT}@127.0.0.1/live"));
+    site.client().add_stream(&order).await.expect_err("holds a password");
+
     let streams = format!("{:?}", site.client().streams().await.expect("a reply"));
     let metrics = daemon.metrics();
     let log = daemon.log();
+    assert!(log.contains("Basic ***"), "GStreamer's own log was not taken");
     assert!(log.contains("\"level\":\"TRACE\"") && log.contains("refused the credentials"), "the log was not taken");
     for password in [RIGHT, WRONG] {
         let basic = base64::engine::general_purpose::STANDARD.encode(format!("viewer:{password}"));

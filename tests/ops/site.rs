@@ -80,8 +80,14 @@ impl Site {
 
     /// The daemon, with warnings of GLib and GStreamer made fatal.
     pub(crate) fn start(&self) -> Running {
+        self.start_with(&[])
+    }
+
+    /// The same with more environment.
+    pub(crate) fn start_with(&self, environment: &[(&str, &str)]) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groundedvqa"));
         command.arg("run").arg("--config").arg(self.path("groundedvqa.toml")).env("G_DEBUG", "fatal_warnings");
+        command.envs(environment.iter().copied());
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
         let (process, address) = Process::start(&mut command, move |line| {

@@ -8,7 +8,7 @@ use groundedvqa::stop::Stop;
 use groundedvqa::video::StreamConfig;
 
 use crate::common::{RtspServer, temp_dir};
-use crate::make::{epoch, metric, origin, stream, video};
+use crate::make::{epoch, metric, open, origin, stream, video};
 use crate::sources::come_back;
 
 /// One frame for so much.
@@ -69,4 +69,32 @@ fn key_pictures_that_come_too_seldom_are_not_relied_on() {
 #[test]
 fn open_groups_of_pictures_do_not_starve() {
     keys_only("h264-open", "10", "auto", 12);
+}
+
+/// A second viewer joins in the middle of a group of four seconds. It waits for the key picture, longer than it would wait
+/// for a camera that is silent, and shows nothing that the recording does not hold.
+#[test]
+fn who_joins_in_the_middle_of_a_group_waits_for_its_end() {
+    let server =
+        RtspServer::start(&["--pattern", "ball", "--size", "320x240", "--fps", "10", "--gop", "40", "--codec", "h264"]);
+    let settings = |decode| format!("url = {:?}\ndecode = {decode:?}\nstall_timeout = \"2s\"", server.url());
+    let watch = |decode, count| {
+        let config: StreamConfig = toml::from_str(&settings(decode)).expect("is a stream");
+        let dir = temp_dir();
+        let (video, _) = video(dir.path(), "");
+        let mut source = video.open(&stream(), &config, origin(EVERY, None), &Stop::new()).expect("the camera answers");
+        let frames: Vec<Frame> =
+            (0..count).map(|_| source.next_frame().expect("a frame comes").expect("has no end")).collect();
+        come_back(&video, &config, &frames);
+        frames
+    };
+    // Without a viewer the camera would begin anew, with a key picture, for each one who comes.
+    let config: StreamConfig = toml::from_str(&settings("all")).expect("is a stream");
+    let _other = open(&config, EVERY, None).expect("the camera answers");
+    let keys = watch("keyframes", 3);
+    assert!(keys[2].at.saturating_since(keys[0].at) > Duration::from_secs(6), "these are key pictures");
+    // One that ended with a key picture is followed by one that joins behind it.
+    for decode in ["all", "auto"] {
+        watch(decode, 4);
+    }
 }

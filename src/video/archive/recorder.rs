@@ -75,7 +75,7 @@ impl Recorder {
         self.open.as_ref().is_some_and(|open| {
             let long = unit.stamp.at.saturating_since(open.start()) >= self.segment;
             let full = !self.track.room.load(Ordering::Relaxed);
-            open.codec() != codec || (unit.key && (long || full))
+            open.codec() != codec || (unit.key && (long || full || open.is_gone()))
         })
     }
 

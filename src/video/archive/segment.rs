@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -69,6 +69,11 @@ impl Writing {
             self.synced = Instant::now();
         }
         Ok(())
+    }
+
+    /// Whether somebody deleted it: it takes whatever is written to it, and nobody will ever read that.
+    pub(super) fn is_gone(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
     /// Ends it; on disk for good if there is no error.

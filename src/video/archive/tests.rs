@@ -310,6 +310,20 @@ fn a_disk_without_room_pauses_the_recording_until_there_is_some() {
 }
 
 #[test]
+fn a_segment_that_somebody_deleted_is_begun_anew_with_the_next_key_picture() {
+    let (codec, units) = encoded(&format!("x264enc key-int-max=10 ! {AVC}"));
+    let mut bare = Bare::new();
+    let mut recorder = bare.recorder();
+    (0..15).for_each(|n| bare.offer(&codec, &units, n));
+    bare.work(&mut recorder);
+    let open = &shelf::Shelf::list(bare.dir.path()).expect("can be listed").segments[0].path;
+    fs::remove_file(open).expect("is there");
+    (15..40).for_each(|n| bare.offer(&codec, &units, n));
+    bare.work(&mut recorder);
+    assert_eq!(bare.held(), [(20..40).map(|n| at(n * 100)).collect::<Vec<_>>()]);
+}
+
+#[test]
 fn what_the_disk_refuses_is_told_and_tried_again() {
     let (codec, units) = encoded(&format!("x264enc key-int-max=10 ! {AVC}"));
     let set = Set::new(|_| ());
