@@ -1,5 +1,7 @@
 //! The asking flow over fake models and sources: real engine thread, real index, no weights, no pipelines.
 
+#[path = "answer/dark.rs"]
+mod dark;
 #[path = "answer/designs.rs"]
 mod designs;
 #[path = "common/fakes.rs"]

@@ -112,11 +112,14 @@ impl Parts {
         for (place, shot) in new.into_iter().zip(shots) {
             let noted = self.noted_blind(place).await?;
             match shot {
-                Ok(shot) => seen.push((place, Shot { flat: noted.or(shot.flat), ..shot })),
+                Ok(shot) => {
+                    let flat = noted.map(|noted| noted.sentence).or(shot.flat);
+                    seen.push((place, Shot { flat, ..shot }));
+                }
                 Err(ExtractError::Request(error)) => return Err(error),
                 Err(ExtractError::Miss(miss)) => {
-                    let (reason, detail) = match noted {
-                        Some(noted) => (Reason::Unobservable, noted),
+                    let (reason, detail) = match noted.filter(|noted| noted.is_inside) {
+                        Some(noted) => (Reason::Unobservable, noted.sentence),
                         None => (miss.reason(), miss.to_string()),
                     };
                     let look = Look::Blind { reason, detail, evidence: None };

@@ -32,30 +32,53 @@ impl fmt::Debug for StreamEntry {
     }
 }
 
+/// Says whether the pictures that arrive of a stream show nothing at the moment.
+type BlindNow = Arc<dyn Fn(&StreamId) -> bool + Send + Sync>;
+
 /// All streams, by name. Cheap to clone; every clone sees the same ones.
-#[derive(Debug, Clone, Default)]
-pub struct Streams(Arc<RwLock<BTreeMap<StreamId, StreamEntry>>>);
+#[derive(Clone, Default)]
+pub struct Streams {
+    known: Arc<RwLock<BTreeMap<StreamId, StreamEntry>>>,
+    blind_now: Option<BlindNow>,
+}
+
+impl fmt::Debug for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streams").field("known", &self.known).finish_non_exhaustive()
+    }
+}
 
 impl FromIterator<(StreamId, StreamEntry)> for Streams {
     fn from_iter<I: IntoIterator<Item = (StreamId, StreamEntry)>>(entries: I) -> Self {
-        Self(Arc::new(RwLock::new(entries.into_iter().collect())))
+        Self { known: Arc::new(RwLock::new(entries.into_iter().collect())), blind_now: None }
     }
 }
 
 impl Streams {
+    /// The same streams, watched by somebody who knows whether one shows nothing at the moment.
+    #[must_use]
+    pub fn watched_by(self, blind_now: impl Fn(&StreamId) -> bool + Send + Sync + 'static) -> Self {
+        Self { blind_now: Some(Arc::new(blind_now)), ..self }
+    }
+
+    /// Whether the pictures that arrive show nothing at the moment.
+    pub(super) fn is_blind_now(&self, id: &StreamId) -> bool {
+        self.blind_now.as_ref().is_some_and(|blind_now| blind_now(id))
+    }
+
     /// Adds a stream, or replaces the entry of a known one.
     pub fn set(&self, id: StreamId, entry: StreamEntry) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, entry);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, entry);
     }
 
     /// Makes a stream unknown.
     pub fn forget(&self, id: &StreamId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     /// The stream of this name.
     pub fn find(&self, id: &StreamId) -> Result<StreamEntry, AnswerError> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(id).cloned().ok_or_else(|| AnswerError::UnknownStream(id.clone()))
     }
 
@@ -63,7 +86,7 @@ impl Streams {
     pub fn scope(&self, stream: Option<&StreamId>) -> Result<Vec<StreamId>, AnswerError> {
         match stream {
             Some(id) => self.find(id).map(|_| vec![id.clone()]),
-            None => Ok(self.0.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()),
+            None => Ok(self.known.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()),
         }
     }
 }

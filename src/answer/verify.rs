@@ -122,13 +122,18 @@ impl Parts {
         Ok(next.map(|(place, neighbour)| Attempt { case: index, place, neighbour }))
     }
 
-    /// The neighbours of a cited place.
+    /// The neighbours of a cited place at which something could be seen.
     async fn around(&self, cited: &Citation) -> Result<Vec<(Citation, i8)>, AnswerError> {
         let sample_every = self.streams.find(&cited.stream)?.sample_every;
         let around = self.index.neighbours(&cited.stream, cited.at).await?;
-        let place = |at| Citation { stream: cited.stream.clone(), at };
-        let near = neighbours(cited.at, around, sample_every);
-        Ok(near.into_iter().map(|(at, neighbour)| (place(at), neighbour)).collect())
+        let mut near = Vec::new();
+        for (at, neighbour) in neighbours(cited.at, around, sample_every) {
+            let place = Citation { stream: cited.stream.clone(), at };
+            if self.noted_blind(&place).await?.is_none() {
+                near.push((place, neighbour));
+            }
+        }
+        Ok(near)
     }
 
     /// Adds one trial a claim: all sentences of all seen frames go to the judge in one batch.

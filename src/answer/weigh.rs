@@ -23,7 +23,8 @@
 //! - *Across frames.* The first frame that entails grounds the claim. If none does, the cited frame speaks: its reason
 //!   is the verdict's reason even when a neighbour says more, because the claim is about the cited frame. A
 //!   claim that cites a time without a frame, in a gap or past the end, stays `no_frame`: there is nothing that a
-//!   neighbour could stand in for.
+//!   neighbour could stand in for. Nor is there while nothing could be seen: what a frozen or covered camera shows before
+//!   and after proves nothing about that time.
 
 use super::counts::{self, Count};
 use super::said;
@@ -138,10 +139,10 @@ pub fn claim(trials: &[Trial]) -> (Reason, Option<usize>) {
 }
 
 /// Whether a neighbouring frame may still change the verdict. It cannot if the claim is grounded already, or if a
-/// model failed: the neighbour would need the same model; or if nothing was recorded at the cited time.
+/// model failed: the neighbour would need the same model; or if nothing was recorded, or to be seen, at the cited time.
 pub fn wants_neighbour(trials: &[Trial]) -> bool {
     let settled = |reason| matches!(reason, Reason::Entailed | Reason::ModelUnavailable);
-    trials.first().is_some_and(|cited| cited.reason != Reason::NoFrame)
+    trials.first().is_some_and(|cited| !matches!(cited.reason, Reason::NoFrame | Reason::Unobservable))
         && trials.iter().all(|trial| !settled(trial.reason))
 }
 
@@ -277,7 +278,8 @@ mod tests {
     #[test]
     fn a_neighbour_is_wanted_while_it_can_change_the_verdict() {
         for reason in Reason::ALL {
-            let wanted = !matches!(reason, Reason::Entailed | Reason::ModelUnavailable | Reason::NoFrame);
+            let final_ones = [Reason::Entailed, Reason::ModelUnavailable, Reason::NoFrame, Reason::Unobservable];
+            let wanted = !final_ones.contains(&reason);
             assert_eq!(wants_neighbour(&trials(&[reason])), wanted, "{reason:?}");
         }
     }

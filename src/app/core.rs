@@ -60,7 +60,10 @@ impl Core {
         let metrics = index::Metrics::register(registry, stages.clone(), queues)?;
         let index = Index::open(&config.index, metrics)?;
         index.check_embedder(engine.embedder()).await?;
-        let (known, mut configured) = (Streams::default(), BTreeMap::new());
+        let (board, mut configured) = (Board::new(), BTreeMap::new());
+        let watched = board.clone();
+        let known = Streams::default()
+            .watched_by(move |stream| watched.status(stream).is_some_and(|status| status.blind.is_some()));
         for (stream, settings) in config.streams {
             let prepared = streams::prepare(&stream, settings, &config.daemon, &index).await?;
             known.set(stream.clone(), prepared.entry(&stream, &video));
@@ -70,7 +73,7 @@ impl Core {
         let (e, i, k) = (engine.clone(), index.clone(), known.clone());
         let answerer = Answerer::new(e, i, k, events.clone(), to_jpeg, config.answer, metrics);
         let narrate = narrate::Metrics::register(registry)?;
-        let (board, reconnect) = (Board::new(), Waits::new(config.reconnect));
+        let reconnect = Waits::new(config.reconnect);
         Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events, video }, thread))
     }
 

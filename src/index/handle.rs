@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::writer::{Operation, Outcome, Reply, Writer};
-use super::{Config, IndexError, Metrics, Neighbours, Scope, StreamRecord};
+use super::{Config, Darkness, IndexError, Metrics, Neighbours, Scope, StreamRecord};
 use crate::domain::{
     BlindSpan, Embedding, Fingerprint, Hit, Moment, MomentId, NewMoment, StreamId, StreamKind, StreamTime, Window,
 };
@@ -106,6 +106,12 @@ impl Index {
     pub async fn unobservable(&self, stream: &StreamId, window: Window) -> Result<Vec<BlindSpan>, IndexError> {
         let stream = stream.clone();
         self.read(move |snapshot| snapshot.unobservable(&stream, window)).await
+    }
+
+    /// The stretch without sight that began last at a time or before it, and what came after; `None` if none did.
+    pub async fn darkness(&self, stream: &StreamId, at: StreamTime) -> Result<Option<Darkness>, IndexError> {
+        let stream = stream.clone();
+        self.read(move |snapshot| snapshot.darkness(&stream, at)).await
     }
 
     /// Notes that a file was read to its end; returns after the commit.

@@ -63,7 +63,7 @@ use prometheus::{IntGauge, Registry};
 use serde::Deserialize;
 
 use crate::config::Span;
-use crate::domain::{StreamId, StreamKind, StreamTime, WallTime, Window};
+use crate::domain::{BlindSpan, StreamId, StreamKind, StreamTime, WallTime, Window};
 use crate::telemetry::{Queues, Stages};
 
 pub use error::IndexError;
@@ -142,6 +142,17 @@ pub struct Scope {
     pub streams: Vec<StreamId>,
     /// The window of stream time.
     pub window: Window,
+}
+
+/// The stretch without sight that began last before a time, and what came after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Darkness {
+    /// The stretch. It may have ended before the time.
+    pub span: BlindSpan,
+    /// When something was seen again: the first moment that began after it.
+    pub seen: Option<StreamTime>,
+    /// The last picture dealt with, of whatever kind.
+    pub last: StreamTime,
 }
 
 /// The moments of one stream nearest to a time.

@@ -8,7 +8,7 @@ use super::block::{Block, Query};
 use super::codec::{self, CodecError};
 use super::schema::{ADDED, BLIND, BY_TIME, EMBEDDER, FINGERPRINTS, META, MOMENTS, STREAMS, VECTORS};
 use super::top::{Scored, Top};
-use super::{IndexError, Neighbours, Scope, StreamRecord, spans};
+use super::{Darkness, IndexError, Neighbours, Scope, StreamRecord, spans};
 use crate::domain::{BlindSpan, Caption, Embedding, Fingerprint, Hit, Moment, MomentId, StreamId, StreamTime, Window};
 
 impl From<CodecError> for IndexError {
@@ -92,6 +92,19 @@ impl Snapshot {
     pub(super) fn unobservable(&self, stream: &StreamId, window: Window) -> Result<Vec<BlindSpan>, IndexError> {
         let Some((number, _)) = self.find(stream)? else { return Ok(Vec::new()) };
         spans::unobservable(&self.transaction.open_table(BLIND)?, number, stream, window)
+    }
+
+    /// The stretch without sight that began last, and what came after it.
+    pub(super) fn darkness(&self, stream: &StreamId, at: StreamTime) -> Result<Option<Darkness>, IndexError> {
+        let Some((number, record)) = self.find(stream)? else { return Ok(None) };
+        let Some(span) = spans::last(&self.transaction.open_table(BLIND)?, number, stream, at)? else {
+            return Ok(None);
+        };
+        let after = (number, span.until.nanos().saturating_add(1))..=(number, u64::MAX);
+        let seen = self.by_time.range(after)?.next().transpose()?;
+        let seen = seen.map(|(key, _)| StreamTime::from_nanos(key.value().1));
+        let last = record.last.unwrap_or(span.until);
+        Ok(Some(Darkness { span, seen, last }))
     }
 
     /// Begin and end of the moment whose span holds a time.

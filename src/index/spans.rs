@@ -81,6 +81,20 @@ pub(super) fn unobservable(
     Ok(found)
 }
 
+/// The stretch of a stream that began last at a time or before it.
+pub(super) fn last(
+    blind: &impl ReadableTable<(u32, u64), &'static [u8]>,
+    number: u32,
+    stream: &StreamId,
+    at: StreamTime,
+) -> Result<Option<BlindSpan>, IndexError> {
+    let Some(row) = blind.range((number, 0)..=(number, at.nanos()))?.next_back() else { return Ok(None) };
+    let (key, bytes) = row?;
+    let (why, until, wall) = codec::decode_blind(bytes.value())?;
+    let from = StreamTime::from_nanos(key.value().1);
+    Ok(Some(BlindSpan { stream: stream.clone(), from, until, wall, why }))
+}
+
 /// A stretch may begin before the last picture dealt with: that a camera is frozen shows only after a while. It may not
 /// begin inside another stretch, nor change why one that began at the same time is one.
 fn check_begin(tables: &Tables<'_>, number: u32, record: &StreamRecord, span: &BlindSpan) -> Result<(), IndexError> {
@@ -268,6 +282,27 @@ mod tests {
         assert_eq!(index.unobservable(&stream("b"), Window::ALL).await, Ok(vec![]));
         assert_eq!(index.unobservable(&stream("nobody"), Window::ALL).await, Ok(vec![]));
         assert_eq!(last(&index).await, 35.0);
+    }
+
+    #[tokio::test]
+    async fn what_came_after_the_dark_is_known() {
+        let index = memory().await;
+        index.append(moment("a", 0.0, 0.0)).await.expect("appends");
+        index.blind(dark(5.0, 15.0, Blindness::Frozen)).await.expect("notes");
+        let found = async |at: f64| {
+            let found = index.darkness(&stream("a"), seconds(at)).await.expect("reads");
+            found.map(|it| (it.span.from.seconds(), it.seen.map(StreamTime::seconds), it.last.seconds()))
+        };
+        assert_eq!((found(4.9).await, found(5.0).await), (None, Some((5.0, None, 15.0))));
+        assert_eq!(found(99.0).await, Some((5.0, None, 15.0)), "it is the last thing known");
+        index.blind(dark(20.0, 25.0, Blindness::Black)).await.expect("notes");
+        assert_eq!(found(18.0).await, Some((5.0, None, 25.0)), "nothing was seen between the two");
+        index.append(moment("a", 30.0, 0.0)).await.expect("appends");
+        assert_eq!(found(18.0).await, Some((5.0, Some(30.0), 30.0)));
+        assert_eq!(found(40.0).await, Some((20.0, Some(30.0), 30.0)));
+        for nobody in ["b", "x"] {
+            assert_eq!(index.darkness(&stream(nobody), seconds(9.0)).await, Ok(None));
+        }
     }
 
     #[tokio::test]

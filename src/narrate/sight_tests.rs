@@ -206,6 +206,26 @@ async fn a_frozen_camera_is_noted_from_its_first_repetition() {
 }
 
 #[tokio::test]
+async fn a_camera_that_is_still_frozen_after_a_restart_is_not_believed() {
+    let (script, captioned) = noting();
+    let world = World::new(script);
+    let still = |at| shows(at, scene(1, 7));
+    let (watching, _) =
+        world.watch_closely(StreamKind::File, vec![[still(0), still(5), still(10), still(15)].into()], close());
+    world.reaches(15.0).await;
+    world.deps.stop.ask();
+    watching.ended().await.expect("no panic");
+    let deps = Deps { stop: Stop::new(), board: Board::new(), ..world.deps.clone() };
+    let world = World { deps, ..world };
+    let again = [still(40), still(45), shows(50, scene(1, 50)), Step::End];
+    let (watching, _) = world.watch_closely(StreamKind::File, vec![again.into()], close());
+    watching.ended().await.expect("no panic");
+    assert_eq!(captioned.try_iter().count(), 2, "the first picture of all, and the one after the freeze");
+    let due = [(5.0, 15.0, Blindness::Frozen), (40.0, 45.0, Blindness::Frozen)];
+    assert_eq!(lengths(&world.dark().await), due, "the outage is not part of it");
+}
+
+#[tokio::test]
 async fn frames_between_samples_are_counted() {
     let world = World::new(obliging());
     let steps = [0, 3, 5, 9, 14].map(|at| shows(at, picture(at))).into_iter().chain([Step::End]).collect();

@@ -22,19 +22,29 @@ pub(super) struct Freeze {
     /// When it was repeated first.
     from: Option<StreamTime>,
     repeats: u32,
+    /// It was frozen when it was last watched, by somebody who kept no picture.
+    is_presumed: bool,
 }
 
 impl Freeze {
+    /// A camera that was frozen when an earlier process stopped. Its first picture counts as one more repetition: whether
+    /// it is one shows with the next, and a picture too many without a caption does less harm than a false one.
+    pub(super) fn presumed() -> Self {
+        Self { repeats: REPEATS, is_presumed: true, ..Self::default() }
+    }
+
     /// Takes the next picture. Says since when nothing but repetitions came, once they have lasted `after`.
     pub(super) fn look(&mut self, at: StreamTime, glance: &Glance, after: Duration) -> Option<StreamTime> {
         let Some((began, _)) = self.first.as_ref().filter(|(_, first)| first.differing(glance) <= DIFFERING) else {
-            *self = Self { first: Some((at, glance.clone())), from: None, repeats: 0 };
-            return None;
+            let is_presumed = self.is_presumed && self.first.is_none();
+            let (from, repeats) = if is_presumed { (Some(at), REPEATS) } else { (None, 0) };
+            *self = Self { first: Some((at, glance.clone())), from, repeats, is_presumed };
+            return from;
         };
         let lasted = at.saturating_since(*began);
         self.repeats = self.repeats.saturating_add(1);
         let from = *self.from.get_or_insert(at);
-        (self.repeats >= REPEATS && lasted >= after).then_some(from)
+        (self.is_presumed || self.repeats >= REPEATS && lasted >= after).then_some(from)
     }
 
     /// Nothing was seen for a while. A camera that was frozen still is if it shows the same; but since when it has shown

@@ -50,11 +50,16 @@ impl Gate {
     }
 
     /// Goes on where an earlier process stopped: `last` is the last picture it dealt with, `span` the last stretch in
-    /// which it saw nothing. That a picture is frozen has to be found out anew: nothing of it was kept.
+    /// which it saw nothing. A camera that was frozen is taken for frozen until it shows two pictures that differ: none was kept
+    /// that the first one could be compared with.
     pub fn resume(&mut self, last: Option<StreamTime>, span: Option<&BlindSpan>) {
         self.last = last;
-        let is_open = |span: &&BlindSpan| Some(span.until) == last && span.why != Blindness::Frozen;
+        let may_freeze = self.settings.frozen_after.is_some();
+        let is_open = |span: &&BlindSpan| Some(span.until) == last && (may_freeze || span.why != Blindness::Frozen);
         self.blind = span.filter(is_open).map(|span| (span.why, span.from));
+        if matches!(self.blind, Some((Blindness::Frozen, _))) {
+            self.freeze = Freeze::presumed();
+        }
     }
 
     /// Why the last picture showed nothing.
@@ -225,15 +230,28 @@ mod tests {
             wall: WallTime::from_nanos(0).expect("a time"),
             why,
         };
-        let after = |why, last: u64, at: u64, glance: Glance| {
-            let mut gate = Gate::new(live(), EVERY);
+        let resumed = |settings, why, last: u64| {
+            let mut gate = Gate::new(settings, EVERY);
             gate.resume(Some(t(last)), Some(&span(why)));
-            judged(&mut gate, [(at, glance)]).remove(0)
+            gate
         };
+        let after =
+            |why, last: u64, at: u64, glance: Glance| judged(&mut resumed(live(), why, last), [(at, glance)]).remove(0);
         assert_eq!(after(Blindness::Black, 20, 25, black(25)), "black 5");
         assert_eq!(after(Blindness::Black, 20, 90, black(90)), "black 90", "nobody saw what was in between");
         assert_eq!(after(Blindness::Black, 22, 25, black(25)), "black 25", "something was seen after it");
         assert_eq!(after(Blindness::Covered, 20, 25, black(25)), "black 25");
-        assert_eq!(after(Blindness::Frozen, 20, 25, street(0, 3.0, 1.0, 0.0, &[])), "c");
+        let still = |at| (at, street(0, 3.0, 1.0, 0.0, &[]));
+        let frozen = || resumed(live(), Blindness::Frozen, 20);
+        assert_eq!(frozen().blind(), Some(Blindness::Frozen));
+        let goes_on = [still(25), still(30), street_at(35, &[]), street_at(40, &[])];
+        assert_eq!(judged(&mut frozen(), goes_on), ["frozen 5", "frozen 5", "c", "e"]);
+        let later = [still(90), still(95), street_at(100, &[])];
+        assert_eq!(judged(&mut frozen(), later), ["frozen 90", "frozen 90", "c"], "the outage is not part of it");
+        let alive = [street_at(25, &[]), street_at(30, &[]), street_at(35, &[])];
+        assert_eq!(judged(&mut frozen(), alive), ["frozen 5", "c", "e"], "the second picture shows that it is not");
+        assert_eq!(after(Blindness::Frozen, 22, 25, street_at(25, &[]).1), "c", "something was seen after it");
+        let any = Settings { frozen_after: None, ..live() };
+        assert_eq!(judged(&mut resumed(any, Blindness::Frozen, 20), [still(25)]), ["c"], "nobody asks for it any more");
     }
 }
