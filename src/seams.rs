@@ -185,6 +185,9 @@ pub enum ModelError {
     /// The engine has stopped.
     #[error("the model engine has stopped")]
     Stopped,
+    /// It was not begun in time, and the caller wants it no more.
+    #[error("the model engine was too busy to begin in time")]
+    Late,
 }
 
 /// Pictures to descriptions, blind to everything else.

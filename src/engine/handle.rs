@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 use tracing::Span;
@@ -96,28 +97,38 @@ impl Engine {
 
     /// One caption a picture.
     pub async fn caption(&self, lane: Lane, pictures: Vec<Picture>) -> Result<Vec<Caption>, EngineError> {
-        self.each(Role::Captioner, lane, pictures, Work::Caption).await
+        self.each(Role::Captioner, lane, None, pictures, Work::Caption).await
+    }
+
+    /// The same for whoever waits no longer than `until` for a model that is busy: [`ModelError::Late`] from then on.
+    pub async fn caption_until(
+        &self,
+        lane: Lane,
+        until: Option<Instant>,
+        pictures: Vec<Picture>,
+    ) -> Result<Vec<Caption>, EngineError> {
+        self.each(Role::Captioner, lane, until, pictures, Work::Caption).await
     }
 
     /// One embedding a text.
     pub async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Embedding>, EngineError> {
-        self.each(Role::Embedder, lane, texts, Work::Embed).await
+        self.each(Role::Embedder, lane, None, texts, Work::Embed).await
     }
 
     /// Claims that cite the given moments.
     pub async fn draft(&self, lane: Lane, request: DraftRequest) -> Result<Vec<Claim>, EngineError> {
         let lanes = self.0.stations.away(Role::Drafter).unwrap_or(self.0.stations.here());
-        submit(lanes, lane, |reply| Work::Draft { request: Box::new(request), reply }).await
+        submit(lanes, lane, None, |reply| Work::Draft { request: Box::new(request), reply }).await
     }
 
     /// One triple of probabilities a pair.
     pub async fn judge(&self, lane: Lane, pairs: Vec<Pair>) -> Result<Vec<Entailment>, EngineError> {
-        self.each(Role::Judge, lane, pairs, Work::Judge).await
+        self.each(Role::Judge, lane, None, pairs, Work::Judge).await
     }
 
     /// One answer an inquiry. Fails if no model answers questions about pictures.
     pub async fn ask(&self, lane: Lane, inquiries: Vec<Inquiry>) -> Result<Vec<String>, EngineError> {
-        self.each(Role::VisualQa, lane, inquiries, Work::Ask).await
+        self.each(Role::VisualQa, lane, None, inquiries, Work::Ask).await
     }
 
     /// One probability a pair that the caption supports the claim. Fails if no chat model judges.
@@ -127,7 +138,7 @@ impl Engine {
         pairs: Vec<Pair>,
         strictness: Strictness,
     ) -> Result<Vec<f32>, EngineError> {
-        self.each(Role::ChatJudge, lane, pairs, |batch| Work::Support { batch, strictness }).await
+        self.each(Role::ChatJudge, lane, None, pairs, |batch| Work::Support { batch, strictness }).await
     }
 
     /// Which chat model judges claims, if one does.
@@ -176,6 +187,7 @@ impl Engine {
         &self,
         role: Role,
         lane: Lane,
+        until: Option<Instant>,
         inputs: Vec<I>,
         work: impl Fn(Batch<I, O>) -> Work,
     ) -> Result<Vec<O>, EngineError> {
@@ -183,13 +195,13 @@ impl Engine {
             return Ok(Vec::new());
         }
         let Some(lanes) = self.0.stations.away(role) else {
-            return submit(self.0.stations.here(), lane, |reply| work(Batch { inputs, reply })).await;
+            return submit(self.0.stations.here(), lane, until, |reply| work(Batch { inputs, reply })).await;
         };
         let place = Arc::new(lanes.admit(lane).await?);
         let send = |input| {
             let (reply, answer) = oneshot::channel();
             let work = work(Batch { inputs: vec![input], reply });
-            lanes.push(place.clone(), Job { work, span: Span::current() });
+            lanes.push(place.clone(), Job { work, span: Span::current(), until });
             answer
         };
         let answers: Vec<_> = inputs.into_iter().map(send).collect();
@@ -218,10 +230,15 @@ impl Door {
     }
 }
 
-async fn submit<T>(lanes: &Lanes<Job>, lane: Lane, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, EngineError> {
+async fn submit<T>(
+    lanes: &Lanes<Job>,
+    lane: Lane,
+    until: Option<Instant>,
+    work: impl FnOnce(Reply<T>) -> Work,
+) -> Result<T, EngineError> {
     let place = lanes.admit(lane).await?;
     let (reply, answer) = oneshot::channel();
-    lanes.push(place, Job { work: work(reply), span: Span::current() });
+    lanes.push(place, Job { work: work(reply), span: Span::current(), until });
     Ok(answer.await.map_err(|_| ModelError::Stopped)??)
 }
 

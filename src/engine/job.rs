@@ -1,5 +1,7 @@
 //! One piece of work on its way to the engine's thread, and the way back for its result.
 
+use std::time::Instant;
+
 use tokio::sync::oneshot;
 use tracing::Span;
 
@@ -32,9 +34,36 @@ pub(super) enum Work {
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) span: Span,
+    /// Not worth beginning from then on.
+    pub(super) until: Option<Instant>,
 }
 
 impl Job {
+    /// The work if it is still worth beginning; otherwise whoever waits is told that it came too late.
+    pub(super) fn in_time(self) -> Option<Self> {
+        if self.is_abandoned() {
+            tracing::debug!(parent: &self.span, "skipped a job whose caller left");
+            return None;
+        }
+        if !self.is_late() {
+            return Some(self);
+        }
+        match self.work {
+            Work::Caption(batch) => refuse(batch.reply),
+            Work::Embed(batch) => refuse(batch.reply),
+            Work::Draft { reply, .. } => refuse(reply),
+            Work::Judge(batch) => refuse(batch.reply),
+            Work::Ask(batch) => refuse(batch.reply),
+            Work::Support { batch, .. } => refuse(batch.reply),
+        }
+        None
+    }
+
+    /// Whether it is not worth beginning any more.
+    pub(super) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// Whether nobody waits for the result any more.
     pub(super) fn is_abandoned(&self) -> bool {
         match &self.work {
@@ -46,6 +75,11 @@ impl Job {
             Work::Support { batch, .. } => batch.reply.is_closed(),
         }
     }
+}
+
+fn refuse<T>(reply: Reply<T>) {
+    // The caller may have left meanwhile.
+    let _ = reply.send(Err(ModelError::Late));
 }
 
 /// Which kind of work a batch is, so that batches of one kind can be found and merged.

@@ -15,6 +15,7 @@
 //!
 //! # Contract
 //! - Interactive lane full: [`EngineError::Busy`] at once. Background lane full: the caller waits.
+//! - A job that was not begun by the time that its caller set is answered with [`ModelError::Late`] when it is taken.
 //! - A job whose caller left is skipped when it is taken from its lane.
 //! - A merged batch that fails is run again job by job, so that one bad picture spoils nobody else's.
 //! - A panic in a model ends every thread: the callers get [`ModelError::Stopped`], [`EngineThread::ended`] the reason.

@@ -108,10 +108,7 @@ impl Client {
     /// Works on what comes through `lanes` until they are closed.
     pub(super) fn run(mut self, lanes: &Lanes<Job>, stages: &Stages) {
         while let Some((_, job)) = lanes.take() {
-            if job.is_abandoned() {
-                tracing::debug!(parent: &job.span, "skipped a job whose caller left");
-                continue;
-            }
+            let Some(job) = job.in_time() else { continue };
             let _inside = job.span.enter();
             self.work(job.work, stages);
         }

@@ -77,6 +77,18 @@ async fn every_model_answers() {
 }
 
 #[tokio::test]
+async fn what_was_not_begun_in_time_is_refused_and_not_computed() {
+    let (engine, _thread, calls) = start(&Config::default(), Box::new(|_| Ok(())));
+    let now = std::time::Instant::now();
+    let late = engine.caption_until(Lane::Background, Some(now), vec![picture(1)]).await;
+    assert!(matches!(late, Err(EngineError::Model(ModelError::Late))), "{late:?}");
+    assert_eq!(*calls.lock().expect("not poisoned"), Vec::<String>::new());
+    let hour = std::time::Duration::from_hours(1);
+    engine.caption_until(Lane::Background, Some(now + hour), vec![picture(2)]).await.expect("in time");
+    assert_eq!(*calls.lock().expect("not poisoned"), ["caption 1"]);
+}
+
+#[tokio::test]
 async fn questions_overtake_and_background_pictures_are_merged() {
     let (gate, script) = gate();
     let config = Config { max_pictures: 3, ..Config::default() };

@@ -22,11 +22,9 @@ impl Worker {
     /// Works until the lanes are closed.
     pub(super) fn run(mut self) {
         while let Some((lane, job)) = self.lanes.take() {
-            if job.is_abandoned() {
-                tracing::debug!(parent: &job.span, "skipped a job whose caller left");
-                continue;
+            if let Some(job) = job.in_time() {
+                self.run_job(lane, job);
             }
-            self.run_job(lane, job);
         }
     }
 
@@ -73,7 +71,7 @@ impl Quick<'_> {
     /// Runs the questions' work that has come in, but no second draft.
     fn run_waiting(&mut self) {
         while let Some(job) = self.lanes.take_interactive(|job| !matches!(job.work, Work::Draft { .. })) {
-            if !job.is_abandoned() {
+            if let Some(job) = job.in_time() {
                 job.span.in_scope(|| self.run(Lane::Interactive, job.work));
             }
         }
@@ -144,7 +142,7 @@ where
     if merges {
         let mut room = limit.saturating_sub(batches[0].inputs.len());
         let others = lanes.take_all(lane, |job| match Batch::find(&job.work) {
-            Some(other) if !job.is_abandoned() && other.inputs.len() <= room => {
+            Some(other) if !job.is_abandoned() && !job.is_late() && other.inputs.len() <= room => {
                 room -= other.inputs.len();
                 true
             }

@@ -9,8 +9,10 @@ use crate::domain::{Blindness, StreamId, StreamKind, StreamState, StreamTime, Wa
 /// Why a sampled frame got no caption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropReason {
-    /// A live frame arrived while the one before was still waiting.
+    /// A newer live frame arrived while this one was still waiting.
     Full,
+    /// A live frame had waited for more than two sampling intervals when the captioner would have begun with it.
+    Old,
     /// Not later than the last stored moment.
     Late,
     /// The captioner or the index cannot take this frame, however often it is tried.
@@ -21,12 +23,13 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::Full, Self::Late, Self::Refused, Self::Model];
+    pub const ALL: [Self; 5] = [Self::Full, Self::Old, Self::Late, Self::Refused, Self::Model];
 
     /// The name used in messages and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
+            Self::Old => "old",
             Self::Late => "late",
             Self::Refused => "refused",
             Self::Model => "model",

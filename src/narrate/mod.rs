@@ -2,7 +2,8 @@
 //!
 //! Each stream has an OS thread that pulls its source, and a task that turns one frame after another into a moment:
 //! caption, embed, append, announce. Between them lies a queue of one frame, so that the next frame is decoded while
-//! this one is captioned. A file waits for the task; a live frame that finds the queue full is dropped and counted.
+//! this one is captioned. A file waits for the task; a live frame takes the place of one that still waits, which is
+//! dropped and counted, and one that the captioner has not begun with after two sampling intervals is dropped as `old`.
 //!
 //! The thread owns the source and the back-off, the task owns the way into the index. Neither knows what kind of source
 //! or model it is. Nothing here decides which frames are sampled (`video`) or what a caption says (`models`).
@@ -21,6 +22,7 @@
 //! |---|---|---|
 //! | this input is refused | skipped, counted as `refused`: trying again cannot help | the same |
 //! | the model failed | tried again with back-off; after five tries the stream is failed *before* that frame, so that a restart begins with it | dropped, counted as `model` |
+//! | the captioner was busy for two sampling intervals | does not happen | dropped, counted as `old` |
 //! | the engine has stopped | the stream is failed | the stream is failed |
 //!
 //! An error of the index fails the stream, except that a moment too large for a row is skipped like a refused input.

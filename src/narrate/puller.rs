@@ -1,5 +1,6 @@
 //! The thread of a stream: pulls frames, hands them over, and opens the source again when it breaks.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -16,8 +17,30 @@ use crate::seams::{FrameSource, Origin, SourceError};
 pub(super) enum Item {
     /// A sampled frame, and when it arrived.
     Frame(Frame, Instant),
+    /// The newest frame of a live stream may lie in its place.
+    Newest,
     /// The file was read to its end.
     End,
+}
+
+/// Where the newest frame of a live stream waits, with the time of its arrival. Clones are the same place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Newest(Arc<Mutex<Option<(Frame, Instant)>>>);
+
+impl Newest {
+    /// Puts a frame there; says whether another one was waiting, which is gone now.
+    fn put(&self, frame: Frame, arrived: Instant) -> bool {
+        self.lock().replace((frame, arrived)).is_some()
+    }
+
+    /// The frame, if one waits.
+    pub(super) fn take(&self) -> Option<(Frame, Instant)> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(Frame, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What the thread works with.
@@ -26,6 +49,7 @@ pub(super) struct Puller<O> {
     pub(super) origin: Origin,
     pub(super) kind: StreamKind,
     pub(super) queue: mpsc::Sender<Item>,
+    pub(super) newest: Newest,
     pub(super) teller: Teller,
     pub(super) backoff: Backoff,
 }
@@ -88,25 +112,25 @@ impl<O: FnMut(Origin) -> Result<Box<dyn FrameSource>, SourceError>> Puller<O> {
                 continue;
             }
             self.origin.after = Some(frame.at);
-            if self.hand_over(Item::Frame(frame, arrived)).is_err() {
+            if self.hand_over(frame, arrived).is_err() {
                 return Ok(Ending::Unwanted);
             }
         }
         Ok(Ending::File)
     }
 
-    /// Waits with a file's frame; drops a live one for which there is no place.
-    fn hand_over(&self, item: Item) -> Result<(), Gone> {
-        match self.kind {
-            StreamKind::File => self.queue.blocking_send(item).map_err(|_| Gone),
-            StreamKind::Live => match self.queue.try_send(item) {
-                Ok(()) => Ok(()),
-                Err(TrySendError::Closed(_)) => Err(Gone),
-                Err(TrySendError::Full(_)) => {
-                    self.teller.dropped(DropReason::Full);
-                    Ok(())
-                }
-            },
+    /// Waits with a file's frame; a live one takes the place of the one that still waits.
+    fn hand_over(&self, frame: Frame, arrived: Instant) -> Result<(), Gone> {
+        if self.kind == StreamKind::File {
+            return self.queue.blocking_send(Item::Frame(frame, arrived)).map_err(|_| Gone);
+        }
+        if self.newest.put(frame, arrived) {
+            self.teller.dropped(DropReason::Full);
+        }
+        // Where there is no room the task will look anyway.
+        match self.queue.try_send(Item::Newest) {
+            Ok(()) | Err(TrySendError::Full(_)) => Ok(()),
+            Err(TrySendError::Closed(_)) => Err(Gone),
         }
     }
 }

@@ -49,6 +49,16 @@ impl World {
         steps: Vec<Vec<Step>>,
         sight: sight::Settings,
     ) -> (Watching, Origins) {
+        self.watch_every(kind, steps, sight, Duration::from_secs(5))
+    }
+
+    fn watch_every(
+        &self,
+        kind: StreamKind,
+        steps: Vec<Vec<Step>>,
+        sight: sight::Settings,
+        sample_every: Duration,
+    ) -> (Watching, Origins) {
         let (open, origins) = lives(&self.stream, &self.deps.stop, steps);
         let identity = (kind == StreamKind::File).then(|| "clip".to_owned());
         let soon = Span(Duration::from_millis(1));
@@ -56,7 +66,7 @@ impl World {
             Reconnect { shortest: soon, longest: soon, unauthorized_shortest: soon, ..Reconnect::default() };
         let reconnect = Reconnect { unauthorized_longest: soon, ..reconnect };
         let reconnect = Waits::new(reconnect);
-        let policy = StreamPolicy { kind, identity, sample_every: Duration::from_secs(5), sight, reconnect };
+        let policy = StreamPolicy { kind, identity, sample_every, sight, reconnect };
         (watch(self.stream.clone(), open, self.deps.clone(), policy), origins)
     }
 
@@ -196,7 +206,8 @@ fn gated() -> (Script, std::sync::mpsc::Receiver<()>, SyncSender<()>) {
     let (start, started) = sync_channel(64);
     let (open, opened) = sync_channel::<()>(64);
     let script: Script = Box::new(move |_| {
-        start.send(()).expect("somebody listens");
+        // The source listens for the first one only.
+        let _ = start.send(());
         opened.recv().expect("the test opens the gate");
         Ok(())
     });
@@ -213,16 +224,30 @@ async fn a_live_stream_drops_what_it_cannot_hold_and_counts_it() {
     while world.status().dropped[&DropReason::Full] < 3 {
         tokio::task::yield_now().await;
     }
-    open.send(()).expect("the captioner waits");
-    while world.status().moments < 1 {
-        tokio::task::yield_now().await;
+    for moments in [1, 2] {
+        open.send(()).expect("the captioner waits");
+        while world.status().moments < moments {
+            tokio::task::yield_now().await;
+        }
     }
-    assert_eq!(world.stored().await, [0.0]);
+    assert_eq!(world.stored().await, [0.0, 20.0], "the newest is captioned, not the one that waited longest");
     assert_eq!(world.metric("gvqa_frames_dropped_total{reason=\"full\",stream=\"s\"}"), "3");
     assert_eq!(world.metric("gvqa_frames_total{stream=\"s\"}"), "5");
     drop(open);
     world.deps.stop.ask();
     watching.ended().await.expect("no panic");
+}
+
+#[tokio::test]
+async fn a_live_frame_that_has_become_old_is_not_captioned() {
+    // Two intervals of no length are over at once.
+    for (kind, old, due) in [(StreamKind::Live, 1, vec![]), (StreamKind::File, 0, vec![0.0])] {
+        let world = World::new(obliging());
+        let steps = vec![frames(&[0], Some(Step::End))];
+        let (watching, _) = world.watch_every(kind, steps, sight::Settings::plain(), Duration::ZERO);
+        watching.ended().await.expect("no panic");
+        assert_eq!((world.status().dropped[&DropReason::Old], world.stored().await), (old, due), "{kind:?}");
+    }
 }
 
 #[tokio::test]

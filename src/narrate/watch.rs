@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 
 use super::backoff::Backoff;
 use super::eye::Eye;
-use super::puller::Puller;
+use super::puller::{Newest, Puller};
 use super::teller::Teller;
 use super::writer::{Log, Writer};
 use super::{Board, Deps, StreamPolicy};
@@ -20,6 +20,9 @@ use crate::seams::{FrameSource, Origin, SourceError};
 
 /// Frames that wait between thread and task: while one is captioned, the next one is decoded.
 const QUEUE: usize = 1;
+
+/// A live frame that the captioner has not begun with after so many sampling intervals is dropped.
+const PATIENCE: u32 = 2;
 
 /// A narrator at work.
 #[derive(Debug)]
@@ -127,9 +130,11 @@ async fn live(
         return Ok(());
     }
     let (queue, items) = mpsc::channel(QUEUE);
+    let newest = Newest::default();
     let origin = Origin { epoch: record.epoch, after: record.last, sample_every: policy.sample_every };
     let backoff = Backoff::new(policy.reconnect);
-    let puller = Puller { open, origin, kind: policy.kind, queue, teller: teller.clone(), backoff };
+    let puller =
+        Puller { open, origin, kind: policy.kind, queue, newest: newest.clone(), teller: teller.clone(), backoff };
     let thread = match start(puller) {
         Ok(thread) => thread,
         Err(error) => {
@@ -143,6 +148,8 @@ async fn live(
         kind: policy.kind,
         teller: teller.clone(),
         eye,
+        newest,
+        patience: (policy.kind == StreamKind::Live).then_some(policy.sample_every * PATIENCE),
         log: Log::default(),
     };
     writer.run(items).await;

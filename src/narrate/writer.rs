@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use super::board::DropReason;
 use super::eye::{Eye, Plan};
-use super::puller::Item;
+use super::puller::{Item, Newest};
 use super::teller::Teller;
 use crate::domain::{BlindSpan, Caption, Embedding, Frame, Moment, NewMoment, StreamKind, StreamState};
 use crate::engine::{Engine, EngineError, Lane};
@@ -27,6 +27,9 @@ pub(super) struct Writer {
     pub(super) kind: StreamKind,
     pub(super) teller: Teller,
     pub(super) eye: Eye,
+    pub(super) newest: Newest,
+    /// How long a frame is worth captioning; for ever if absent.
+    pub(super) patience: Option<Duration>,
     pub(super) log: Log,
 }
 
@@ -67,6 +70,7 @@ fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
     match error {
         FrameError::Stopped => Remedy::Leave,
         FrameError::Engine(EngineError::Model(ModelError::Input { .. })) => Remedy::Skip(DropReason::Refused),
+        FrameError::Engine(EngineError::Model(ModelError::Late)) => Remedy::Skip(DropReason::Old),
         FrameError::Engine(EngineError::Model(ModelError::Stopped)) => Remedy::Fail,
         FrameError::Engine(_) if kind == StreamKind::Live => Remedy::Skip(DropReason::Model),
         FrameError::Engine(_) if tries < TRIES => Remedy::Retry,
@@ -89,6 +93,10 @@ impl Writer {
             };
             let outcome = match item {
                 Some(Item::Frame(frame, arrived)) => self.narrate(frame, arrived).await,
+                Some(Item::Newest) => match self.newest.take() {
+                    Some((frame, arrived)) => self.narrate(frame, arrived).await,
+                    None => Ok(()),
+                },
                 Some(Item::End) => return self.end().await,
                 None => return,
             };
@@ -116,7 +124,7 @@ impl Writer {
             self.teller.sight(None, frame.wall);
         }
         for tries in 1.. {
-            let error = match self.store(&frame, &plan).await {
+            let error = match self.store(&frame, &plan, arrived).await {
                 Ok(stored) => {
                     self.tell(stored, arrived).await;
                     return Ok(());
@@ -156,7 +164,7 @@ impl Writer {
         }
     }
 
-    async fn store(&self, frame: &Frame, plan: &Plan) -> Result<Stored, FrameError> {
+    async fn store(&self, frame: &Frame, plan: &Plan, arrived: Instant) -> Result<Stored, FrameError> {
         match plan {
             Plan::Blind(span) => {
                 self.index.blind(span.clone()).await?;
@@ -169,15 +177,15 @@ impl Writer {
             }
             Plan::Caption => {}
         }
-        Ok(Stored::Moment(self.caption(frame).await?))
+        Ok(Stored::Moment(self.caption(frame, arrived).await?))
     }
 
-    async fn caption(&self, frame: &Frame) -> Result<Moment, FrameError> {
+    async fn caption(&self, frame: &Frame, arrived: Instant) -> Result<Moment, FrameError> {
         // A model may take its time: whoever removes a stream does not wait for it.
         let (caption, embedding) = tokio::select! {
             biased;
             () = self.teller.stop.asked() => return Err(FrameError::Stopped),
-            told = self.describe(frame) => told?,
+            told = self.describe(frame, arrived) => told?,
         };
         let moment = NewMoment {
             stream: frame.stream.clone(),
@@ -192,8 +200,10 @@ impl Writer {
         Ok(self.index.append(moment).await?)
     }
 
-    async fn describe(&self, frame: &Frame) -> Result<(Caption, Embedding), EngineError> {
-        let captions = self.engine.caption(Lane::Background, vec![frame.picture.clone()]).await?;
+    async fn describe(&self, frame: &Frame, arrived: Instant) -> Result<(Caption, Embedding), EngineError> {
+        let until = self.patience.and_then(|patience| arrived.checked_add(patience));
+        let pictures = vec![frame.picture.clone()];
+        let captions = self.engine.caption_until(Lane::Background, until, pictures).await?;
         let caption = only(captions, "captioner")?;
         let embeddings = self.engine.embed(Lane::Background, vec![caption.as_str().to_owned()]).await?;
         Ok((caption, only(embeddings, "embedder")?))
@@ -248,6 +258,7 @@ mod tests {
             (run(), file, TRIES - 1, Remedy::Retry),
             (run(), file, TRIES, Remedy::Fail),
             (run(), live, 1, Remedy::Skip(DropReason::Model)),
+            (model(ModelError::Late), live, 1, Remedy::Skip(DropReason::Old)),
             (model(ModelError::Stopped), file, 1, Remedy::Fail),
             (model(ModelError::Stopped), live, 1, Remedy::Fail),
             (disk(), file, 1, Remedy::Fail),
