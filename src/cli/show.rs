@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::page::rounds;
 use crate::bus::wire::{AnswerReply, MomentHit, StreamInfo, Survey, TimeAsked, Trial, Verdict, Window};
-use crate::domain::{Label, Role};
+use crate::domain::{Blindness, Label, Role};
 
 /// An answer: its paragraph, then every claim with what was found, then what it rests on.
 pub fn answer(reply: &AnswerReply) -> String {
@@ -155,7 +155,9 @@ fn give_or_take(precision_s: Option<f64>) -> String {
 /// One line a stream.
 pub fn streams(streams: &[StreamInfo]) -> String {
     streams.iter().fold(String::new(), |mut out, info| {
-        let _ = write!(out, "{:<20} {:<11} {:>8} moments", info.stream.as_str(), info.state.as_str(), info.moments);
+        // A camera that shows nothing is up, and its state would say no more.
+        let state = info.blind.map_or(info.state.as_str(), Blindness::as_str);
+        let _ = write!(out, "{:<20} {state:<11} {:>8} moments", info.stream.as_str(), info.moments);
         if let Some(last) = info.last_timestamp {
             let _ = write!(out, ", last frame at {last}");
         }

@@ -97,6 +97,7 @@ fn check(config: &Config) -> Result<(), (String, String)> {
         .map_err(|error| ("telemetry.log_level".to_owned(), error.to_string()))?;
     within(config)?;
     config.models.check().map_err(|(key, problem)| (format!("models.{key}"), problem))?;
+    config.archive.check().map_err(|(key, problem)| (format!("archive.{key}"), problem))?;
     config.reconnect.check().map_err(|error| (format!("reconnect.{}", error.key), error.problem))?;
     config.answer.check().map_err(|error| (format!("answer.{}", error.key), error.problem.to_owned()))?;
     let missing = config.answer.design.needs().filter(|need| !config.models.has(*need));

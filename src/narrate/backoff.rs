@@ -56,7 +56,12 @@ impl Default for Reconnect {
 impl Reconnect {
     /// Refuses waits that would try without a pause, or that do not grow.
     pub fn check(&self) -> Result<(), ReconnectError> {
-        for (key, value) in [("shortest", self.shortest), ("unauthorized_shortest", self.unauthorized_shortest)] {
+        let waits = [
+            ("shortest", self.shortest),
+            ("unauthorized_shortest", self.unauthorized_shortest),
+            ("healthy", self.healthy),
+        ];
+        for (key, value) in waits {
             if value < LEAST {
                 return Err(ReconnectError { key, problem: format!("must be at least {LEAST}") });
             }

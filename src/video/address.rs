@@ -134,6 +134,13 @@ impl Address {
     }
 }
 
+impl Address {
+    /// Whether pictures come encoded, over a network.
+    pub(super) fn is_encoded(&self) -> bool {
+        matches!(self, Self::Rtsp(_) | Self::Http(_))
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -179,6 +186,11 @@ fn remote(kind: &'static str, scheme: &str, rest: &str) -> Result<(String, UserI
     if host.is_empty() || host.contains(char::is_whitespace) {
         return Err(malformed(kind, "there is no host in it"));
     }
+    if let Some(port) = port(host)
+        && !port.parse::<u16>().is_ok_and(|port| port > 0)
+    {
+        return Err(malformed(kind, format!("{port} is no port: they go from 1 to 65535")));
+    }
     let location = format!("{scheme}://{host}{tail}");
     let Some(info) = info else {
         return Ok((location, None));
@@ -189,6 +201,13 @@ fn remote(kind: &'static str, scheme: &str, rest: &str) -> Result<(String, UserI
         (Some(user), Some(password)) => Ok((location, Some((user, Secret::new(password))))),
         _ => Err(malformed(kind, "user and password are not percent-encoded UTF-8: use the keys user and password")),
     }
+}
+
+/// What follows the last colon of `host:port`, `[2001:db8::1]:port`.
+fn port(host: &str) -> Option<&str> {
+    let (before, port) = host.rsplit_once(':')?;
+    let in_brackets = before.starts_with('[') && !before.ends_with(']');
+    (!in_brackets).then_some(port)
 }
 
 /// `%41` to `A`; `None` if an escape is cut short or not hexadecimal.

@@ -15,6 +15,7 @@ use crate::sight;
 
 const STALL_TIMEOUT: Span = Span(Duration::from_secs(10));
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(10);
+const DAY: Duration = Duration::from_hours(24);
 
 /// Why a stream's section is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,25 @@ pub enum StreamConfigError {
         key: &'static str,
         /// Its least value.
         least: Span,
+    },
+    /// An interval in which a stream tells next to nothing, or that the clocks cannot count.
+    #[error("{key} must be at most {most}")]
+    TooLong {
+        /// The key.
+        key: &'static str,
+        /// Its greatest value.
+        most: Span,
+    },
+    /// A name that would break into the lines of a protocol.
+    #[error("user holds a character that no user name has (a line break, a tab)")]
+    UserName,
+    /// A key that means nothing for this kind of source.
+    #[error("{key} belongs to {sources}: leave it out here")]
+    UselessKey {
+        /// The key.
+        key: &'static str,
+        /// What it belongs to.
+        sources: &'static str,
     },
 }
 
@@ -76,13 +96,13 @@ struct Raw {
     #[serde(default)]
     starts_at: Option<WallTime>,
     #[serde(default)]
-    protocol: Protocol,
+    protocol: Option<Protocol>,
     #[serde(default = "stall_timeout")]
     stall_timeout: Span,
     #[serde(default)]
     sight: sight::Config,
-    #[serde(default = "yes")]
-    record: bool,
+    #[serde(default)]
+    record: Option<bool>,
     #[serde(default)]
     decode: Decode,
     #[serde(default = "yes")]
@@ -152,11 +172,17 @@ impl TryFrom<Raw> for StreamConfig {
             Some((user, password)) => (Some(user), Password::Here(password)),
             None => credentials(raw.user, raw.password, raw.password_file)?,
         };
+        if raw.protocol.is_some() && !matches!(address, Address::Rtsp(_)) {
+            return Err(StreamConfigError::UselessKey { key: "protocol", sources: "rtsp sources" });
+        }
+        if raw.record == Some(true) && !address.is_encoded() {
+            return Err(StreamConfigError::UselessKey { key: "record", sources: "rtsp and http sources" });
+        }
         let config = Self {
             address,
-            protocol: raw.protocol,
+            protocol: raw.protocol.unwrap_or_default(),
             stall_timeout: raw.stall_timeout.0,
-            record: raw.record,
+            record: raw.record.unwrap_or(true),
             decode: raw.decode,
             tls_verify: raw.tls_verify,
             sample_every: raw.sample_every.map(|span| span.0),
@@ -196,10 +222,10 @@ impl StreamConfig {
             password: None,
             password_file: None,
             starts_at: None,
-            protocol: Protocol::default(),
+            protocol: None,
             stall_timeout: STALL_TIMEOUT,
             sight: sight::Config::default(),
-            record: true,
+            record: None,
             decode: Decode::default(),
             tls_verify: true,
             allow_launch: false,
@@ -207,15 +233,17 @@ impl StreamConfig {
     }
 
     fn check(&self) -> Result<(), StreamConfigError> {
-        let remote = matches!(self.address, Address::Rtsp(_) | Address::Http(_));
-        if self.user.is_some() && !remote {
+        if self.user.is_some() && !self.is_encoded() {
             return Err(StreamConfigError::UselessCredentials);
+        }
+        if self.user.as_ref().is_some_and(|user| user.contains(char::is_control)) {
+            return Err(StreamConfigError::UserName);
         }
         if self.starts_at.is_some() && self.kind() == StreamKind::Live {
             return Err(StreamConfigError::UselessStart);
         }
-        at_least("stall_timeout", self.stall_timeout, Duration::from_millis(100))?;
-        self.sample_every.map_or(Ok(()), |every| at_least("sample_every", every, SHORTEST_SAMPLE))
+        within("stall_timeout", self.stall_timeout, Duration::from_millis(100))?;
+        self.sample_every.map_or(Ok(()), |every| within("sample_every", every, SHORTEST_SAMPLE))
     }
 
     /// Whether it has an end and can be read again.
@@ -231,7 +259,7 @@ impl StreamConfig {
 
     /// Whether its pictures come encoded, so that they can be recorded as they are.
     pub(super) fn is_encoded(&self) -> bool {
-        matches!(self.address, Address::Rtsp(_) | Address::Http(_))
+        self.address.is_encoded()
     }
 
     /// Whether it may be a file although it counts as live.
@@ -291,8 +319,12 @@ impl StreamConfig {
     }
 }
 
-fn at_least(key: &'static str, value: Duration, least: Duration) -> Result<(), StreamConfigError> {
-    if value < least { Err(StreamConfigError::TooShort { key, least: Span(least) }) } else { Ok(()) }
+fn within(key: &'static str, value: Duration, least: Duration) -> Result<(), StreamConfigError> {
+    match value {
+        value if value < least => Err(StreamConfigError::TooShort { key, least: Span(least) }),
+        value if value > DAY => Err(StreamConfigError::TooLong { key, most: Span(DAY) }),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -330,6 +362,15 @@ mod tests {
             ("url = \"a.mp4\"\nsample_every = \"1ms\"", "sample_every must be at least 10ms"),
             ("url = \"a.mp4\"\nstall_timeout = \"0s\"", "stall_timeout must be at least 100ms"),
             ("url = \"rtsp://h/x\"\nprotocol = \"sctp\"", "unknown variant `sctp`"),
+            ("url = \"a.mp4\"\nprotocol = \"udp\"", "protocol belongs to rtsp sources"),
+            ("url = \"http://h/x\"\nprotocol = \"udp\"", "protocol belongs to rtsp sources"),
+            ("url = \"test://ball\"\nrecord = true", "record belongs to rtsp and http sources"),
+            ("url = \"rtsp://h/x\"\nsample_every = \"25h\"", "sample_every must be at most"),
+            ("url = \"rtsp://h/x\"\nstall_timeout = \"25h\"", "stall_timeout must be at most"),
+            ("url = \"rtsp://h/x\"\nuser = \"u\\r\\nX: y\"\npassword = \"hunter2\"", "user holds a character"),
+            ("url = \"rtsp://u%0d%0a:hunter2@h/x\"", "user holds a character"),
+            ("url = \"rtsp://h:99999/x\"", "99999 is no port"),
+            ("url = \"http://[::1]:0/x\"", "0 is no port"),
         ];
         for (text, part) in table {
             let error = parsed(text).expect_err(text);

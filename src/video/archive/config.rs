@@ -48,8 +48,58 @@ pub(super) struct Limits {
     pub(super) min_free: u64,
 }
 
+/// A segment shorter than this is all head and no pictures.
+const SHORTEST_SEGMENT: Duration = Duration::from_secs(1);
+
 impl Config {
+    /// Refuses what would keep nothing, with the key.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if !self.enabled {
+            return Ok(());
+        }
+        if self.dir.as_os_str().is_empty() {
+            return Err(("dir", "is empty: write where recordings are kept, or set enabled = false".to_owned()));
+        }
+        if self.dir.exists() && !self.dir.is_dir() {
+            return Err(("dir", format!("{} is there and is no directory", self.dir.display())));
+        }
+        if self.segment.0 < SHORTEST_SEGMENT {
+            return Err(("segment", format!("must be at least {}", Span(SHORTEST_SEGMENT))));
+        }
+        if self.max_age < self.segment {
+            return Err(("max_age", format!("must be at least {}, the length of a segment", self.segment)));
+        }
+        if self.max_bytes == 0 {
+            return Err(("max_bytes", "is zero: write how much a stream may hold, or set enabled = false".to_owned()));
+        }
+        Ok(())
+    }
+
     pub(super) fn limits(&self) -> Limits {
         Limits { max_age: self.max_age.0, max_bytes: self.max_bytes, min_free: self.min_free }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_keep_nothing_is_refused() {
+        let refused =
+            |text: &str| toml::from_str::<Config>(text).expect("is a section").check().map_err(|(key, _)| key);
+        let table = [
+            ("", Ok(())),
+            ("segment = \"10m\"\nmax_age = \"10m\"", Ok(())),
+            ("dir = \"\"", Err("dir")),
+            ("dir = \"/dev/null\"", Err("dir")),
+            ("segment = \"0s\"", Err("segment")),
+            ("segment = \"10m\"\nmax_age = \"5m\"", Err("max_age")),
+            ("max_bytes = 0", Err("max_bytes")),
+            ("max_bytes = 0\nenabled = false", Ok(())),
+        ];
+        for (text, due) in table {
+            assert_eq!(refused(text), due, "{text}");
+        }
     }
 }

@@ -80,6 +80,8 @@ struct Shared {
     /// By directory.
     tracks: Mutex<BTreeMap<PathBuf, Slot>>,
     keeper: SyncSender<()>,
+    /// What was wrong at the last sweep.
+    told: Mutex<String>,
 }
 
 #[derive(Debug)]
@@ -97,7 +99,8 @@ impl Archive {
         let config = Config { dir, ..config.clone() };
         let (keeper, woken) = sync_channel(1);
         let room = Arc::new(AtomicBool::new(true));
-        let shared = Arc::new(Shared { config, metrics, room, tracks: Mutex::default(), keeper });
+        let shared =
+            Arc::new(Shared { config, metrics, room, tracks: Mutex::default(), keeper, told: Mutex::default() });
         shared.sweep();
         let weak = Arc::downgrade(&shared);
         let keep = move || keep(&weak, &woken);
@@ -183,15 +186,21 @@ impl Shared {
 
     /// Deletes what is due. What goes wrong is told; the disk is taken to have room as before.
     fn sweep(&self) {
-        match keeper::sweep(self) {
+        let swept = keeper::sweep(self);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        match swept {
             Ok(room) => {
+                told.clear();
                 if self.room.swap(room, Ordering::Relaxed) != room {
                     let (dir, min_free) = (self.config.dir.display(), self.config.min_free);
                     tracing::warn!(%dir, min_free, room, "the room on the archive's disk has changed");
                 }
             }
+            // Each picture that the disk refuses leads here: the same trouble is told once.
+            Err(error) if *told == error.to_string() => {}
             Err(error) => {
                 tracing::error!(dir = %self.config.dir.display(), %error, "the archive cannot be looked through");
+                *told = error.to_string();
             }
         }
     }
