@@ -38,6 +38,8 @@ build() {
     mkdir -p "$carried"
     cp "$(built test --release --lib)" "$carried/parity"
     cp "$(built bench --bench vlm)" "$carried/vlm"
+    echo "$(date -u +%Y-%m-%dT%H:%M:%SZ), features ${features:-none}, $(git rev-parse --short HEAD 2>/dev/null || echo 'no git')" \
+        >"$carried/built"
 }
 
 case ${1:-run} in
@@ -45,7 +47,15 @@ build) build; exit ;;
 run) ;;
 *) say "nothing or build, not $1"; exit 64 ;;
 esac
-[ -x "$carried/parity" ] && [ -x "$carried/vlm" ] || build
+# Built anew wherever that is possible, so that what is measured is this source; else what was carried along.
+if command -v "$cargo" >/dev/null; then
+    build
+elif [ -x "$carried/parity" ] && [ -x "$carried/vlm" ]; then
+    say "no cargo here: measuring the programs in $carried, built $(cat "$carried/built" 2>/dev/null || echo 'nobody knows when')"
+else
+    say "no cargo here, and no programs in $carried: run scripts/gpu.sh build elsewhere"
+    exit 1
+fi
 mkdir -p "$out"
 if [ "$device" != cpu ]; then
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv >"$out/machine.csv"
@@ -60,7 +70,8 @@ GVQA_TEST_DEVICE=$device "$carried/parity" models::vlm::parity --nocapture >"$ou
 grep 'bf16 is off\|^test result' "$out/parity.txt"
 for model in $models; do
     say "$model"
-    "$carried/vlm" "$model" "$batches" "$rounds" >"$out/$model.txt"
+    # One that does not fit must not cost the others their rows.
+    "$carried/vlm" "$model" "$batches" "$rounds" >"$out/$model.txt" || say "$model broke off: see $out/$model.txt"
 done
 # One table: the rows of every model under one head, then what they contain.
 first=${models%% *}

@@ -71,6 +71,14 @@ pub fn groups(summaries: &[(Group, Summary)]) -> String {
             number(summary.auroc)
         );
     }
+    for (group, summary) in summaries.iter().filter(|(_, summary)| summary.unavailable > 0) {
+        let _ = write!(
+            out,
+            "\n{}: {} not counted, a model did not answer for them.\n",
+            group.as_str(),
+            summary.unavailable
+        );
+    }
     out.push('\n');
     out
 }

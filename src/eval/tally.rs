@@ -117,23 +117,29 @@ pub struct Summary {
     pub reasons: BTreeMap<&'static str, Reasons>,
     /// Precision and recall over the threshold.
     pub curve: Vec<Point>,
+    /// Claims that a model did not answer for: an outage catches nothing, so they count nowhere but under `reasons` and
+    /// `labels`.
+    pub unavailable: usize,
 }
 
 impl Summary {
     /// Counts.
     pub fn of(claims: &[Judged]) -> Self {
+        let answered: Vec<&Judged> = claims.iter().filter(|claim| claim.reason != Reason::ModelUnavailable).collect();
         let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
         let mut reasons: BTreeMap<&'static str, Reasons> = BTreeMap::new();
         let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
         for claim in claims {
             let truth = if claim.truth { "true" } else { "fabricated" };
             labels.entry(format!("{}, {truth}", claim.kind)).or_default().add(claim.reason);
-            kinds.entry(&claim.kind).or_default().push(claim);
             let reason = reasons.entry(claim.reason.as_str()).or_default();
             *(if claim.truth { &mut reason.of_true } else { &mut reason.of_false }) += 1;
         }
-        let scored: Vec<(f32, bool)> = claims.iter().map(|claim| (claim.score, claim.truth)).collect();
-        let all = Tally::of(claims);
+        for claim in &answered {
+            kinds.entry(&claim.kind).or_default().push(claim);
+        }
+        let scored: Vec<(f32, bool)> = answered.iter().map(|claim| (claim.score, claim.truth)).collect();
+        let all = Tally::of(answered.iter().copied());
         Self {
             all,
             by_kind: kinds.into_iter().map(|(kind, claims)| (kind.to_owned(), Tally::of(claims))).collect(),
@@ -142,6 +148,7 @@ impl Summary {
             labels,
             reasons,
             curve: stats::curve(&scored),
+            unavailable: claims.len() - answered.len(),
         }
     }
 }
@@ -213,5 +220,14 @@ mod tests {
         assert_eq!(summary.by_kind["b"].balanced(), None);
         let due = Labels { entailed: 1, neutral: 1, ..Labels::default() };
         assert_eq!((summary.labels["a, true"], summary.labels.len()), (due, 3));
+    }
+
+    #[test]
+    fn an_outage_catches_nothing() {
+        let judged = |truth, reason| Judged { kind: "a".into(), truth, flagged: true, score: 0.0, reason };
+        let summary = Summary::of(&[judged(false, Reason::ModelUnavailable), judged(true, Reason::Neutral)]);
+        assert_eq!(summary.all, Tally { caught: Share { hits: 0, of: 0 }, flagged: Share { hits: 1, of: 1 } });
+        assert_eq!((summary.unavailable, summary.reasons["model_unavailable"].of_false), (1, 1));
+        assert_eq!(summary.labels["a, fabricated"].unjudged, 1);
     }
 }

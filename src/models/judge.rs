@@ -180,7 +180,14 @@ impl Judge for NliJudge {
             Head::Calibrated(calibration) => calibration.entailment(&reading.features),
             Head::Labelled { labels, .. } => labels.entailment(&reading.logits),
         };
-        Ok(readings.iter().map(entailment).collect())
+        let found: Vec<Entailment> = readings.iter().map(entailment).collect();
+        let sum = |odds: &Entailment| odds.entailment + odds.neutral + odds.contradiction;
+        // Not a relation between two texts, and so nothing that a verdict may rest on.
+        if found.iter().any(|odds| !sum(odds).is_finite()) {
+            let reason = "it gives no numbers: its weights are broken".to_owned();
+            return Err(ModelError::Run { model: "judge".to_owned(), reason });
+        }
+        Ok(found)
     }
 
     fn fingerprint(&self) -> &Fingerprint {

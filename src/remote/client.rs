@@ -144,7 +144,7 @@ impl Client {
         // Endpoints like to repeat a wrong key, or most of it.
         let is_about_keys = matches!(code, 401 | 403 | 407);
         let bytes = response.body_mut().with_config().limit(MAX_QUOTED).read_to_vec().unwrap_or_default();
-        let said = if is_about_keys { "check key_file".to_owned() } else { self.scrubbed(&said(&bytes)) };
+        let said = if is_about_keys { "check key_file".to_owned() } else { quoted(&self.scrubbed(&said(&bytes))) };
         Trouble::Status { code, retry_after, said }
     }
 
@@ -201,14 +201,18 @@ fn choice(bytes: &[u8]) -> Result<Choice, Trouble> {
     completion.choices.into_iter().next().ok_or_else(|| Trouble::unusable("it holds no choice"))
 }
 
-/// The beginning of an error's message, in one line.
+/// The beginning of what was said. It is cut after the key was taken out: a cut key would not be known as one.
+fn quoted(said: &str) -> String {
+    said.chars().take(QUOTED_CHARS).collect()
+}
+
+/// An error's message in one line, as far as it was read.
 fn said(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     let message = json.as_ref().and_then(|json| json.pointer("/error/message")?.as_str());
     let words = message.unwrap_or(&text).split(|c: char| c.is_whitespace() || c.is_control());
-    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    line.chars().take(QUOTED_CHARS).collect()
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn agent(endpoint: &Endpoint, address: &Address) -> Result<Agent, String> {

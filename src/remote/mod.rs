@@ -39,6 +39,7 @@ mod visual_qa;
 
 pub use captioner::Captioner;
 pub(crate) use client::system_roots;
+pub(crate) use config::is_local;
 pub use config::{Endpoint, EndpointError};
 pub use drafter::Drafter;
 pub use judge::{ChatJudge, Judge};

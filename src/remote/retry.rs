@@ -21,7 +21,7 @@ pub(super) fn pause(trouble: &Trouble, tried: u32, retries: u32, left: Duration,
     let doubled = SHORTEST.saturating_mul(1 << tried.saturating_sub(1).min(16)).min(LONGEST);
     let jittered = doubled.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 2.0);
     // Never sooner than the endpoint asks for, and not all at that moment either.
-    let asked = trouble.retry_after().map(|asked| asked + jittered / 4);
+    let asked = trouble.retry_after().map(|asked| asked.saturating_add(jittered / 4));
     let pause = asked.map_or(jittered, |asked| asked.max(jittered));
     (pause < left).then_some(pause)
 }
@@ -65,6 +65,7 @@ mod tests {
             ("whole and wrong", Trouble::unusable("x"), 1, ms(60_000), 0.0, None),
             ("asked to wait", busy(Some(3)), 1, ms(60_000), 0.0, Some(ms(3062) + Duration::from_micros(500))),
             ("asked for too much", busy(Some(60)), 1, ms(60_000), 0.0, None),
+            ("asked for ever", busy(Some(u64::MAX)), 1, ms(60_000), 1.0, None),
             ("busy without a word", busy(None), 1, ms(60_000), 0.0, Some(ms(250))),
         ];
         for (name, trouble, tried, left, jitter, due) in table {

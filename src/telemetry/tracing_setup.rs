@@ -20,10 +20,18 @@ pub fn init_tracing(config: &Config) -> Result<(), TelemetryError> {
     done.map_err(|_| TelemetryError::Twice)
 }
 
-/// Whole messages of the bus are never logged, whatever the level: one that is refused because it holds a password would
-/// put it there.
+/// Libraries that log at the level `trace` whatever goes over the wire: messages of the bus, of which a refused one may
+/// hold a password, and the headers of requests with their keys.
+const TELLTALES: [&str; 5] = ["async_nats", "ureq", "rustls", "hyper", "h2"];
+
+/// Whether an event may be logged at all, whatever the configured level.
 fn may_show(what: &Metadata<'_>) -> bool {
-    *what.level() != Level::TRACE || what.target() != "async_nats::connection"
+    *what.level() != Level::TRACE || !is_telltale(what.target())
+}
+
+/// `ureq_proto::util` and the like are parts of `ureq`.
+fn is_telltale(target: &str) -> bool {
+    TELLTALES.iter().any(|name| target.starts_with(name))
 }
 
 /// Says what is wrong with a level before anything is logged.
@@ -44,6 +52,14 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_over_the_wire_is_never_logged() {
+        for target in ["async_nats::connection", "ureq::run", "ureq_proto::util", "rustls::client::hs"] {
+            assert!(is_telltale(target), "{target}");
+        }
+        assert!(!is_telltale("groundedvqa::bus") && !is_telltale("groundedvqa::remote::client"));
+    }
 
     #[test]
     fn levels_and_target_lists_are_accepted_and_nonsense_is_refused() {

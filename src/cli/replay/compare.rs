@@ -71,6 +71,16 @@ pub(super) enum Change {
         /// When.
         at: StreamTime,
     },
+    /// This frame is looked at now, and the stored verdict does not hold it.
+    Unseen {
+        /// When.
+        at: StreamTime,
+    },
+    /// The stored verdict contradicts itself: somebody changed it.
+    Torn {
+        /// What is not as its trials say.
+        part: &'static str,
+    },
     /// The verdict itself.
     Verdict {
         /// Then.
@@ -98,6 +108,10 @@ impl fmt::Display for Change {
                 write!(f, "the frame at {at} alone was {}, is {}", was.as_str(), is.as_str())
             }
             Self::Gone { at } => write!(f, "the frame at {at} was looked at, and is not now"),
+            Self::Unseen { at } => write!(f, "the frame at {at} is looked at, and is not among the stored ones"),
+            Self::Torn { part } => {
+                write!(f, "the stored verdict contradicts itself: its {part} is not that of its trials")
+            }
             Self::Verdict { was, is } => write!(f, "the verdict was {}, is {}", was.as_str(), is.as_str()),
         }
     }
@@ -105,7 +119,7 @@ impl fmt::Display for Change {
 
 /// Everything that is not as it was; empty if the verdict holds.
 pub(super) fn changes(was: &Verdict, is: &Verdict) -> Vec<Change> {
-    let mut changes = Vec::new();
+    let mut changes = torn(was);
     let roles =
         [("captioner", &was.models.captioner, &is.models.captioner), ("judge", &was.models.judge, &is.models.judge)];
     for (role, was, is) in roles.into_iter().filter(|(_, was, is)| was != is) {
@@ -124,10 +138,42 @@ pub(super) fn changes(was: &Verdict, is: &Verdict) -> Vec<Change> {
             None => changes.push(Change::Gone { at: evidence.timestamp }),
         }
     }
+    let known: Vec<StreamTime> = times(was).collect();
+    changes.extend(times(is).filter(|at| !known.contains(at)).map(|at| Change::Unseen { at }));
     if was.reason != is.reason {
         changes.push(Change::Verdict { was: was.reason, is: is.reason });
     }
     changes
+}
+
+/// The times of the frames that a verdict holds.
+fn times(verdict: &Verdict) -> impl Iterator<Item = StreamTime> + '_ {
+    verdict.trials.iter().filter_map(|trial| Some(trial.evidence.as_ref()?.timestamp))
+}
+
+/// Whether both are of the same frame and say the same of it.
+fn is_of(one: &Evidence, other: &Evidence) -> bool {
+    (one.timestamp, &one.sha256, &one.caption, &one.premise)
+        == (other.timestamp, &other.sha256, &other.caption, &other.premise)
+}
+
+/// What a verdict says at its head and does not say in its trials.
+fn torn(verdict: &Verdict) -> Vec<Change> {
+    let mut parts = Vec::new();
+    if verdict.verdict != verdict.reason.label() {
+        parts.push("label");
+    }
+    if let Some(head) = &verdict.evidence {
+        let of_head = |trial: &&Trial| trial.evidence.as_ref().is_some_and(|evidence| is_of(evidence, head));
+        match verdict.trials.iter().find(of_head) {
+            None => parts.push("evidence"),
+            Some(trial) if !are_near(trial.probabilities, verdict.probabilities) => parts.push("probabilities"),
+            Some(_) => {}
+        }
+    } else if verdict.probabilities.is_some() {
+        parts.push("probabilities");
+    }
+    parts.into_iter().map(|part| Change::Torn { part }).collect()
 }
 
 fn of_trial((trial, evidence): (&Trial, &Evidence), (trial_now, evidence_now): (&Trial, &Evidence)) -> Vec<Change> {
@@ -239,6 +285,29 @@ mod tests {
             change(&mut now);
             let told: Vec<String> = changes(&verdict(), &now).iter().map(ToString::to_string).collect();
             assert!(told.len() == 1 && told[0].contains(due), "{told:?} instead of {due:?}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_that_was_tampered_with_is_not_the_same() {
+        let sure = Entailment { entailment: 0.99, neutral: 0.01, contradiction: 0.0 };
+        let table: [(fn(&mut Verdict, Entailment), &[&str]); 6] = [
+            (|v, _| v.verdict = Reason::Entailed.label(), &["its label"]),
+            (|v, sure| v.probabilities = Some(sure), &["its probabilities"]),
+            (|v, _| v.evidence = Some(Evidence { caption: "A dog.".into(), ..evidence(10) }), &["its evidence"]),
+            (|v, _| v.evidence = Some(Evidence { premise: Some("A dog.".into()), ..evidence(10) }), &["its evidence"]),
+            (|v, _| v.evidence = None, &["its probabilities"]),
+            (
+                |v, _| (v.trials, v.evidence, v.probabilities) = (Vec::new(), None, None),
+                &["at 10.000 s is looked at, and is not", "at 5.000 s is looked at, and is not"],
+            ),
+        ];
+        for (tamper, due) in table {
+            let mut stored = verdict();
+            tamper(&mut stored, sure);
+            let told: Vec<String> = changes(&stored, &verdict()).iter().map(ToString::to_string).collect();
+            assert_eq!(told.len(), due.len(), "{told:?}");
+            assert!(told.iter().zip(due).all(|(told, due)| told.contains(due)), "{told:?} instead of {due:?}");
         }
     }
 }

@@ -53,6 +53,9 @@ pub(super) fn load(
     let broken = |why: serde_json::Error| unusable(NAME, &folder.join("config.json"), why);
     let mut json: Value = serde_json::from_str(text).map_err(broken)?;
     let shape = shape(&mut json).map_err(broken)?;
+    if let Some(wrong) = impossible(&json) {
+        return Err(unusable(NAME, &folder.join("config.json"), wrong));
+    }
     let id = |key: &str, otherwise: u64| json["text_config"][key].as_u64().unwrap_or(otherwise) as u32;
     let (begin, end) = (id("bos_token_id", 30522), id("sep_token_id", 102));
     store.alias(HEAD[0], HEAD[1]);
@@ -109,6 +112,26 @@ fn shape(json: &mut Value) -> serde_json::Result<Shape> {
         }
     }
     serde_json::from_value(json.clone())
+}
+
+/// A number that a network cannot have, in words; candle divides by it without a look.
+fn impossible(json: &Value) -> Option<String> {
+    let number = |section: &str, key: &str| json[section][key].as_u64().unwrap_or(0);
+    let numbers = [
+        ("text_config", "hidden_size"),
+        ("text_config", "num_attention_heads"),
+        ("vision_config", "hidden_size"),
+        ("vision_config", "num_attention_heads"),
+        ("vision_config", "image_size"),
+        ("vision_config", "patch_size"),
+    ];
+    let zero = numbers.iter().find(|(section, key)| number(section, key) == 0);
+    if let Some((section, key)) = zero {
+        return Some(format!("{section}.{key} is not a number above zero"));
+    }
+    let divides = |section: &str| number(section, "hidden_size").is_multiple_of(number(section, "num_attention_heads"));
+    let section = ["text_config", "vision_config"].into_iter().find(|section| !divides(section))?;
+    Some(format!("{section}: num_attention_heads does not divide hidden_size"))
 }
 
 impl Blip {

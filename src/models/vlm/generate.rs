@@ -2,7 +2,7 @@
 //!
 //! Rows end at their own stop; the pass ends with the last. A row that has ended is fed its stop token, which nobody reads.
 
-use candle_core::{D, Result};
+use candle_core::{D, DType, Result};
 
 use super::net::Net;
 use crate::models::net::vlm::{Cache, Features, Keep, Row};
@@ -28,6 +28,10 @@ pub(super) fn greedy(
 ) -> Result<Vec<Said>> {
     let mut said = vec![Said { ids: Vec::new(), is_cut: true }; rows.len()];
     let mut logits = net.decoder.forward(rows, features, cache, Keep::Last)?;
+    // Words chosen among no numbers would be told as what was seen.
+    if !logits.to_dtype(DType::F32)?.sum_all()?.to_scalar::<f32>()?.is_finite() {
+        candle_core::bail!("it gives no numbers: its weights are broken");
+    }
     for written in 1..=limit {
         let best: Vec<u32> = logits.argmax(D::Minus1)?.to_vec1()?;
         for (said, id) in said.iter_mut().zip(&best) {

@@ -50,6 +50,12 @@ pub enum HubError {
         /// 401 or 403.
         status: u16,
     },
+    /// The token would travel in the open.
+    #[error("the endpoint is http and the token would be read on the way: use https, or leave the token out")]
+    TokenInTheOpen,
+    /// Neither a length nor a checksum came, so that a file that breaks off looks like a whole one.
+    #[error("the hub tells neither how long the file is nor its checksum: use another endpoint")]
+    Unmeasured,
     /// Its owner wants terms to be accepted first.
     #[error(
         "its owner lets in only who has accepted the terms on the repository's page: accept them, and give a token"

@@ -9,7 +9,7 @@ use ureq::{Agent, Body};
 use super::error::{HubError, refusal};
 use super::{Hub, Wanted};
 use crate::models::manifest::Sha;
-use crate::remote::system_roots;
+use crate::remote::{is_local, system_roots};
 use crate::secret::{Secret, scrub};
 
 /// A repository that was renamed sends once, its store of large files once more.
@@ -45,6 +45,11 @@ pub(super) struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub(super) fn new(hub: &'a Hub) -> Result<Self, HubError> {
+        let uri: Option<Uri> = hub.endpoint.parse().ok();
+        let is_local = uri.as_ref().and_then(Uri::host).is_some_and(is_local);
+        if hub.token.is_some() && hub.endpoint.starts_with("http:") && !is_local {
+            return Err(HubError::TokenInTheOpen);
+        }
         let roots = system_roots();
         if roots.is_none() && hub.endpoint.starts_with("https:") {
             let none = "this system has no certificates: install ca-certificates";
@@ -82,6 +87,7 @@ impl<'a> Client<'a> {
                 }
                 // Sent at once, and a beginning of it is here: only the rest.
                 200 if offset == 0 && kept > 0 => offset = kept,
+                200 if !told.is_measured(wanted, response.headers()) => return Err(HubError::Unmeasured),
                 200 => return Ok(told.answer(0, response)),
                 206 if first_byte(response.headers()) == Some(offset) => return Ok(told.answer(offset, response)),
                 // Nothing is missing.
@@ -123,6 +129,13 @@ impl Told {
         if self.bytes.is_none() {
             self.bytes = text(headers, "x-linked-size").and_then(|size| size.parse().ok());
         }
+    }
+
+    /// Whether a file that breaks off can be told from a whole one: by its length, its checksum, or the marks between its
+    /// parts.
+    fn is_measured(&self, wanted: &Wanted<'_>, headers: &HeaderMap) -> bool {
+        let known = self.bytes.is_some() || self.sha256.is_some() || wanted.file.sha256.is_some();
+        known || headers.contains_key("content-length") || headers.contains_key("transfer-encoding")
     }
 
     fn answer(mut self, start: u64, response: Response<Body>) -> Answer {
