@@ -196,6 +196,20 @@ pub enum SuiteError {
         /// The statement.
         text: String,
     },
+    /// A stretch that ends before it begins, which nothing can match.
+    #[error("{stream}: {text:?} has a stretch that ends before it begins")]
+    Backwards {
+        /// The stream.
+        stream: StreamId,
+        /// The question or statement.
+        text: String,
+    },
+    /// A question, claim or statement without words.
+    #[error("{stream}: a question, claim or fact has no words")]
+    Wordless {
+        /// The stream.
+        stream: StreamId,
+    },
     /// Nothing to check.
     #[error("the suite {0} has neither questions nor claims")]
     Empty(String),
@@ -213,6 +227,11 @@ impl Suite {
         {
             return Err(SuiteError::Stream { stream: stream.clone(), text: text.clone() });
         }
+        suite.check_words()?;
+        suite.check_stretches()?;
+        if let Some(Known { stream, text, .. }) = suite.contradicted() {
+            return Err(SuiteError::Contradiction { stream: stream.clone(), text: text.clone() });
+        }
         if let Some(Fact { stream, text, .. }) = facts::contradiction(&suite.facts) {
             return Err(SuiteError::Contradiction { stream: stream.clone(), text: text.clone() });
         }
@@ -220,6 +239,36 @@ impl Suite {
             return Err(SuiteError::Empty(suite.name));
         }
         Ok(suite)
+    }
+
+    fn check_words(&self) -> Result<(), SuiteError> {
+        let asked = self.questions.iter().map(|asked| (&asked.stream, &asked.text));
+        let labelled =
+            self.questions.iter().flat_map(|asked| asked.claims.iter().map(|label| (&asked.stream, &label.text)));
+        let claimed = self.claims.iter().map(|known| (&known.stream, &known.text));
+        let known = self.facts.iter().map(|fact| (&fact.stream, &fact.text));
+        match asked.chain(labelled).chain(claimed).chain(known).find(|(_, text)| text.trim().is_empty()) {
+            Some((stream, _)) => Err(SuiteError::Wordless { stream: stream.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_stretches(&self) -> Result<(), SuiteError> {
+        let windows = self.questions.iter().filter_map(|asked| Some((&asked.stream, &asked.text, asked.window?)));
+        let facts = self.facts.iter().map(|fact| (&fact.stream, &fact.text, [fact.from, fact.to]));
+        match windows.chain(facts).find(|(_, _, [from, to])| from > to) {
+            Some((stream, text, _)) => Err(SuiteError::Backwards { stream: stream.clone(), text: text.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// A claim that is both true and false of one frame.
+    fn contradicted(&self) -> Option<&Known> {
+        let same = |a: &Known, b: &Known| a.stream == b.stream && a.at == b.at && a.text == b.text;
+        let clash = |index: usize, known: &Known| {
+            self.claims[..index].iter().any(|other| same(known, other) && known.truth != other.truth)
+        };
+        self.claims.iter().enumerate().find(|(index, known)| clash(*index, known)).map(|(_, known)| known)
     }
 }
 

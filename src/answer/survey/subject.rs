@@ -115,8 +115,11 @@ fn when(all: &[&str]) -> Option<Subject> {
     clause(rest, Wants::When)
 }
 
+/// `a car was seen`, `a person was on the left`: the same without its verb.
 fn noun_clause(rest: &[&str]) -> Option<Subject> {
-    thing(rest, Wants::When, true)
+    let verb = rest.iter().position(|word| BE.contains(word));
+    let words: Vec<&str> = rest.iter().enumerate().filter(|(at, _)| Some(*at) != verb).map(|(_, word)| *word).collect();
+    thing(&words, Wants::When, true)
 }
 
 /// `was/did X …` and `was there X …`.
@@ -280,7 +283,7 @@ mod tests {
     fn a_question_names_its_thing() {
         use Wants::{Duration, Presence, Times, When};
         #[rustfmt::skip]
-        let table: [(&str, Option<(Wants, &str, &[&str], bool)>); 51] = [
+        let table: [(&str, Option<(Wants, &str, &[&str], bool)>); 53] = [
             ("Was there a dog?", Some((Presence, "a dog", &["dog"], true))),
             ("Is there a car", Some((Presence, "a car", &["car"], true))),
             ("Are there any people?", Some((Presence, "a person", &["person"], true))),
@@ -313,6 +316,8 @@ mod tests {
             ("How long was the car there?", Some((Duration, "a car", &["car"], true))),
             ("For how long was a person visible?", Some((Duration, "a person", &["person"], true))),
             ("When was the first car seen?", Some((When, "a car", &["car"], true))),
+            ("When was the first time that a car was seen?", Some((When, "a car", &["car"], true))),
+            ("When was the last time a person was there?", Some((When, "a person", &["person"], true))),
             ("When did a dog first appear?", Some((When, "a dog", &["dog"], true))),
             ("When was the last time that a car passed?", Some((When, "a car", &["car"], true))),
             ("When was there a bus?", Some((When, "a bus", &["bus"], true))),

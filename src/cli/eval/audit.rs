@@ -15,6 +15,13 @@ use crate::eval::table::share;
 use crate::eval::tally::{Summary, is_flagged};
 
 const STYLE: &str = include_str!("audit.css");
+/// What of the claims is shown; the style sheet does it.
+const FILTERS: &str = "<nav class=\"filters\">Claims that are \
+<label><input type=\"checkbox\" id=\"show-grounded\" checked> GROUNDED</label> \
+<label><input type=\"checkbox\" id=\"show-unverified\" checked> UNVERIFIED</label> and \
+<label><input type=\"checkbox\" id=\"show-agrees\" checked> as a person says</label> \
+<label><input type=\"checkbox\" id=\"show-differs\" checked> not as a person says</label> \
+<label><input type=\"checkbox\" id=\"show-untold\" checked> without a clear label</label></nav>\n";
 
 /// The whole page.
 pub(super) fn render(run: &Run) -> String {
@@ -23,7 +30,10 @@ pub(super) fn render(run: &Run) -> String {
         main.push_str(&figures(run, *design));
     }
     main.push_str(&latency(run));
-    main.push_str("<h2>Questions</h2>\n");
+    main.push_str(FILTERS);
+    if !run.questions.is_empty() {
+        main.push_str("<h2>Questions</h2>\n");
+    }
     for (index, question) in run.questions.iter().enumerate() {
         let _ = writeln!(
             main,

@@ -48,6 +48,8 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let path = args.suite.context("no suite was named")?;
     let suite = Suite::parse(&input::text(&path)?).map_err(|error| InputError::unusable(&path, error))?;
+    // A run takes minutes to hours: what cannot be kept is not begun.
+    writable(&args.common.out)?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
     let config = settings(&suite, &args.clips, &args.common.models, folder.path())?;
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
@@ -168,6 +170,13 @@ async fn check(core: &Core, index: usize, item: &Item, design: Design) -> anyhow
     let verdicts = verdicts.with_context(|| format!("{:?} cannot be checked", item.claim.text))?;
     let verdict = verdicts.into_iter().next().context("no verdict came back")?;
     Ok(Finding { item: index, design, verdict, took })
+}
+
+/// Makes sure that results can be written to `out`.
+fn writable(out: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    tempfile::tempfile_in(out).with_context(|| format!("cannot write into the folder {}", out.display()))?;
+    Ok(())
 }
 
 fn write(run: &Run, out: &Path) -> anyhow::Result<()> {

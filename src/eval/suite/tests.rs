@@ -91,6 +91,9 @@ fn the_right_window_is_within_the_labelled_one_and_not_a_sliver_of_it() {
 
 #[test]
 fn what_is_no_suite_is_refused_with_the_reason() {
+    let claim = |truth: &str| {
+        format!("\n[[claim]]\nkind = \"k\"\nstream = \"vtest\"\nat = 5\ntext = \"A cat.\"\ntruth = \"{truth}\"\n")
+    };
     let table = [
         (SUITE.replace("truth = \"true\"", "truth = \"maybe\""), "unknown variant `maybe`"),
         (SUITE.replace("beyond", "beyound"), "unknown field `beyound`"),
@@ -98,6 +101,12 @@ fn what_is_no_suite_is_refused_with_the_reason() {
         (SUITE.replace("stream = \"vtest\"\n    at = 5", "stream = \"door\"\n    at = 5"), "stream door"),
         (SUITE.replace("from = 30.0", "from = 30.0\n    until = 40.0"), "unknown field `until`"),
         (format!("{SUITE}\n[[fact]]\nstream = \"vtest\"\ntext = \"there is a car\"\ntruth = \"true\""), "two labels"),
+        (
+            format!("{SUITE}\n[[fact]]\nstream = \"vtest\"\ntext = \"A cat.\"\ntruth = \"true\"\nfrom = 9\nto = 5"),
+            "ends before",
+        ),
+        (format!("{SUITE}\n[[fact]]\nstream = \"vtest\"\ntext = \" \"\ntruth = \"true\""), "has no words"),
+        (format!("{SUITE}{}{}", claim("true"), claim("false")), "two labels"),
         ("name = \"x\"\n[clips]".to_owned(), "neither questions nor claims"),
         ("name = ".to_owned(), "not a suite"),
     ];

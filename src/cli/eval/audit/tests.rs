@@ -143,3 +143,12 @@ fn the_figures_are_those_of_the_paper() {
         assert!(page.contains(&format!("<td>{reason}</td>")), "verdicts by label: {reason}");
     }
 }
+
+#[test]
+fn claims_can_be_shown_by_verdict_and_by_what_a_person_says() {
+    let page = render(&run());
+    for id in ["grounded", "unverified", "agrees", "differs", "untold"] {
+        assert!(page.contains(&format!("<input type=\"checkbox\" id=\"show-{id}\" checked>")), "no box for {id}");
+        assert!(page.contains(&format!("#show-{id}:not(:checked)")), "the box for {id} does nothing");
+    }
+}
