@@ -111,7 +111,7 @@ impl Parts {
             return Ok(told);
         }
         let denials = self.denials(scene, &answers, question.k).await?;
-        Ok(std::iter::once(told).chain(denials).collect::<Vec<_>>().join(" "))
+        Ok(std::iter::once(told).chain(scene.missed()).chain(denials).collect::<Vec<_>>().join(" "))
     }
 
     /// What all captions say, and for a presence the frames that prove it.

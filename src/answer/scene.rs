@@ -45,6 +45,12 @@ impl Scene {
         Lookup { topic: &self.time.topic, event, parts: &self.parts, seen, k }
     }
 
+    /// That the event which the question leans on was not found: "after the elephant left" without an elephant.
+    pub(super) fn missed(&self) -> Option<String> {
+        let anchor = self.anchor.as_ref().filter(|anchor| anchor.found.is_none())?;
+        Some(format!("Nothing like \u{201c}{}\u{201d} was found.", anchor.event))
+    }
+
     /// What was understood of the time asked about.
     pub(super) fn asked(&self) -> Asked {
         Asked {
@@ -150,4 +156,19 @@ pub(super) fn scopes(parts: &[Part]) -> Vec<Scope> {
 /// The smallest window that holds all.
 fn hull(windows: impl Iterator<Item = Window>) -> Option<Window> {
     windows.reduce(|a, b| Window::new(a.from().min(b.from()), a.to().max(b.to())).unwrap_or(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Side;
+
+    #[test]
+    fn an_event_that_was_not_found_is_told() {
+        let anchor = Anchor { event: "the elephant leaves".into(), side: Side::After, found: None };
+        let scene = |anchor| Scene { streams: vec![], time: time::read("What is there?"), parts: vec![], anchor };
+        assert_eq!(scene(None).missed(), None);
+        let told = scene(Some(anchor)).missed().expect("is told");
+        assert!(told.contains("the elephant leaves"), "{told}");
+    }
 }

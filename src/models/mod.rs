@@ -119,6 +119,10 @@ impl Config {
     pub fn check(&self) -> Result<(), (String, String)> {
         if let Captioner::Vlm(vlm) = &self.captioner {
             vlm.check().map_err(|(key, problem)| (format!("captioner.{key}"), problem.to_owned()))?;
+        } else if !matches!(self.device, device::Choice::Auto | device::Choice::Cpu) {
+            // Else everything would run on the CPU without a word.
+            let idle = "names a device on which nothing would run: only vision-language models do ([models.captioner] kind = \"vlm\")";
+            return Err(("device".to_owned(), idle.to_owned()));
         }
         self.endpoints().try_for_each(|(role, endpoint)| {
             endpoint.check().map_err(|error| (format!("{role}.{}", error.key), error.problem.to_owned()))
