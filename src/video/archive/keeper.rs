@@ -91,7 +91,7 @@ fn delete(shared: &Shared, plan: &Plan, places: &[(usize, usize)], keeps: &[Keep
             None => end_of(&segment.path, segment.start),
         };
         // Marked first: what is asked for in between is told as expired a little early, never as a gap.
-        if let Err(error) = shelf::mark_expired(&keep.dir, until) {
+        if let Err(error) = shelf::mark_expired(&keep.dir, segment.start, until) {
             tracing::warn!(dir = %keep.dir.display(), %error, "what is deleted will be told as a gap");
         }
         match fs::remove_file(&segment.path) {

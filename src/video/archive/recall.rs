@@ -119,8 +119,12 @@ impl Recall {
 }
 
 fn nothing_before(shelf: &Shelf, at: StreamTime) -> Miss {
-    if shelf.expired.is_some_and(|expired| at < expired) {
-        return Miss::Expired;
+    match shelf.expired {
+        Some(expired) if at < expired.from => {
+            return Miss::NoFrame(format!("the recording began at {}", expired.from));
+        }
+        Some(expired) if at < expired.until => return Miss::Expired,
+        _ => {}
     }
     Miss::NoFrame(match shelf.segments.first() {
         Some(first) => format!("the recording begins at {}", first.start),

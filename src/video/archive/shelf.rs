@@ -1,5 +1,6 @@
 //! What is on disk of one stream, told by file names alone: `<stream time in ns>_<time of day>.mkv` a segment, and
-//! `<stream time in ns>.expired`, an empty file whose name says up to where recordings were deleted.
+//! `<stream time in ns>_<stream time in ns>.expired`, an empty file whose name says up to where recordings were deleted,
+//! and where the first of them began.
 //!
 //! Nothing is kept beside the segments that could disagree with them after a crash: a segment is found by its name and
 //! its pictures by reading it.
@@ -21,12 +22,20 @@ pub(super) struct Segment {
     pub(super) path: PathBuf,
 }
 
+/// A stretch of which there were recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expired {
+    /// Where the first deleted one began; before it nothing was ever recorded.
+    pub(super) from: StreamTime,
+    /// Before this, recordings were deleted.
+    pub(super) until: StreamTime,
+}
+
 /// A directory's segments in the order of time, and up to where there were others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shelf {
     pub(super) segments: Vec<Segment>,
-    /// Before this, recordings were deleted.
-    pub(super) expired: Option<StreamTime>,
+    pub(super) expired: Option<Expired>,
 }
 
 impl Shelf {
@@ -40,11 +49,12 @@ impl Shelf {
         };
         for entry in entries {
             let path = entry?.path();
-            let Some((start, kind)) = parse(&path) else { continue };
-            if kind == SEGMENT {
-                shelf.segments.push(Segment { start, path });
-            } else {
-                shelf.expired = shelf.expired.max(Some(start));
+            match parse(&path) {
+                Some(Named::Segment(start)) => shelf.segments.push(Segment { start, path }),
+                Some(Named::Expired(new)) if shelf.expired.is_none_or(|old| old.until < new.until) => {
+                    shelf.expired = Some(new);
+                }
+                Some(Named::Expired(_)) | None => {}
             }
         }
         shelf.segments.sort_by_key(|segment| segment.start);
@@ -59,33 +69,54 @@ pub(super) fn segment_path(dir: &Path, start: StreamTime, wall: WallTime) -> Pat
     dir.join(format!("{:020}_{wall}.{SEGMENT}", start.nanos()))
 }
 
-/// Notes that recordings before `until` are gone. Renaming needs no space on a full disk.
-pub(super) fn mark_expired(dir: &Path, until: StreamTime) -> io::Result<()> {
+/// Notes that recordings from `from` to `until` are gone. Renaming needs no space on a full disk.
+pub(super) fn mark_expired(dir: &Path, from: StreamTime, until: StreamTime) -> io::Result<()> {
     match Shelf::list(dir)?.expired {
-        Some(old) if old >= until => Ok(()),
-        Some(old) => fs::rename(mark(dir, old), mark(dir, until)),
-        None => fs::File::create(mark(dir, until)).map(|_| ()),
+        Some(old) if old.until >= until => Ok(()),
+        Some(old) => {
+            let new = Expired { from: old.from.min(from), until };
+            fs::rename(existing(dir, old), mark(dir, new))
+        }
+        None => fs::File::create(mark(dir, Expired { from, until })).map(|_| ()),
     }
 }
 
 /// Forgets that there were recordings.
-pub(super) fn unmark(dir: &Path, at: StreamTime) -> io::Result<()> {
-    fs::remove_file(mark(dir, at))
+pub(super) fn unmark(dir: &Path, expired: Expired) -> io::Result<()> {
+    fs::remove_file(existing(dir, expired))
 }
 
-fn mark(dir: &Path, at: StreamTime) -> PathBuf {
-    dir.join(format!("{:020}.{EXPIRED}", at.nanos()))
+fn mark(dir: &Path, Expired { from, until }: Expired) -> PathBuf {
+    dir.join(format!("{:020}_{:020}.{EXPIRED}", until.nanos(), from.nanos()))
 }
 
-fn parse(path: &Path) -> Option<(StreamTime, &'static str)> {
-    let kind = match path.extension()?.to_str()? {
-        SEGMENT => SEGMENT,
-        EXPIRED => EXPIRED,
-        _ => return None,
+/// The mark that is there: an earlier version did not write where recordings began.
+fn existing(dir: &Path, expired: Expired) -> PathBuf {
+    let short = dir.join(format!("{:020}.{EXPIRED}", expired.until.nanos()));
+    if short.exists() { short } else { mark(dir, expired) }
+}
+
+/// What the name of a file says.
+enum Named {
+    Segment(StreamTime),
+    Expired(Expired),
+}
+
+fn parse(path: &Path) -> Option<Named> {
+    let kind = path.extension()?.to_str()?;
+    let mut parts = path.file_stem()?.to_str()?.split('_');
+    let mut time = || {
+        let digits = parts.next().filter(|digits| digits.len() == 20)?;
+        digits.parse().ok().map(StreamTime::from_nanos)
     };
-    let stem = path.file_stem()?.to_str()?;
-    let nanos = stem.split('_').next().filter(|digits| digits.len() == 20)?.parse().ok()?;
-    Some((StreamTime::from_nanos(nanos), kind))
+    match kind {
+        SEGMENT => time().map(Named::Segment),
+        EXPIRED => {
+            let until = time()?;
+            Some(Named::Expired(Expired { from: time().unwrap_or_default(), until }))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -110,12 +141,24 @@ mod tests {
         for path in &paths {
             fs::write(path, "").expect("is written");
         }
-        mark_expired(dir, at(3)).expect("is noted");
-        mark_expired(dir, at(2)).expect("changes nothing");
-        mark_expired(dir, at(4)).expect("is noted");
+        mark_expired(dir, at(1), at(3)).expect("is noted");
+        mark_expired(dir, at(2), at(2)).expect("changes nothing");
+        mark_expired(dir, at(3), at(4)).expect("is noted");
         let shelf = Shelf::list(dir).expect("can be listed");
         assert_eq!(shelf.segments.iter().map(|segment| segment.start).collect::<Vec<_>>(), [at(4), at(30)]);
-        assert_eq!(shelf.expired, Some(at(4)));
+        assert_eq!(shelf.expired, Some(Expired { from: at(1), until: at(4) }));
         assert_eq!(fs::read_dir(dir).expect("listed").count(), 2 + 5 + 1, "old marks stay");
+    }
+
+    #[test]
+    fn a_mark_of_an_earlier_version_is_read_and_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("00000000000000000004.expired"), "").expect("is written");
+        let expired = || Shelf::list(dir.path()).expect("can be listed").expired;
+        assert_eq!(expired(), Some(Expired { from: at(0), until: at(4) }));
+        mark_expired(dir.path(), at(4), at(9)).expect("is noted");
+        assert_eq!(expired(), Some(Expired { from: at(0), until: at(9) }));
+        unmark(dir.path(), expired().expect("is there")).expect("is there");
+        assert_eq!((expired(), fs::read_dir(dir.path()).expect("listed").count()), (None, 0));
     }
 }

@@ -197,11 +197,14 @@ fn gaps_have_bounds_and_codecs_may_change() {
 fn what_retention_deleted_has_expired() {
     let (codec, units) = encoded(&format!("x264enc key-int-max=10 ! {AVC}"));
     let set = Set::new(|config| config.max_bytes = 1);
-    let open = set.record(&codec, &units);
+    let open = set.record(&codec, &delayed(&units, at(0), Duration::from_millis(500)));
     set.archive.0.sweep();
     let left = set.segments();
     assert_eq!(left.len(), 1, "the open one stays: {left:?}");
     assert!(matches!(set.frame(at(1000)), Err(EvidenceError::Expired { .. })));
+    let early = set.frame(at(400)).expect_err("was never recorded");
+    assert!(matches!(&early, EvidenceError::NoFrame { .. }), "{early}");
+    assert!(early.to_string().contains("began at 0.500 s"), "{early}");
     assert_eq!(set.frame(left[0].start).expect("is there").at, left[0].start);
     drop(open);
     // Once the recorder has closed it.
