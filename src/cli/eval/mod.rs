@@ -35,7 +35,8 @@ enum What {
     Retrieval(retrieval::Args),
     /// Whether claims that do not answer are told from those that do.
     Relevance(relevance::Args),
-    /// These cameras with these models: claims made from the site's own stored captions.
+    /// These cameras with these models: claims made from the site's own stored captions. Also as `--site`.
+    #[command(long_flag = "site")]
     Site(site::Args),
 }
 
@@ -58,5 +59,28 @@ pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(What::Relevance(args)) => relevance::run(&args),
         Some(What::Site(args)) => site::run(&args).await,
         None => suite::run(args.suite).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn the_check_of_a_site_has_two_spellings() {
+        for spelling in ["site", "--site"] {
+            let line = Line::try_parse_from(["eval", spelling]).expect(spelling);
+            assert!(matches!(line.args.what, Some(What::Site(_))), "{spelling}");
+        }
+        let suite = Line::try_parse_from(["eval", "a.toml", "--designs", "none"]).expect("a suite");
+        assert!(suite.args.what.is_none());
     }
 }
