@@ -1,14 +1,16 @@
 //! Captions, claims and answers with vision-language models of true shapes with random weights: what a machine can do,
 //! without any weights.
 //!
-//! `cargo bench --bench vlm -- [smolvlm-256m|smolvlm-500m|qwen3-vl-2b|qwen3-vl-4b|qwen3-vl-8b] [batches] [rounds] [--layers N]`
+//! `cargo bench --bench vlm -- [smolvlm-256m|smolvlm-500m|qwen3-vl-2b|qwen3-vl-4b|qwen3-vl-8b] [batches] [rounds] [--layers N]
+//! [--dtype f32|bf16] [--fits]`
 //!
 //! It needs no GStreamer: `cargo bench --no-default-features --bench vlm`. `scripts/gpu.sh` runs it on an NVIDIA GPU.
 //! A caption is 32 tokens about a picture of 640x384 pixels; random weights never stop by themselves, so every caption has
 //! all its tokens. What the last rows contain is printed below the table. `--layers` keeps the first layers of the decoder
-//! only, for models that do not fit.
+//! only, for models that do not fit. `--fits` measures nothing: it builds the model, captions one picture in four tokens, and says
+//! how long each took.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use candle_core::{DType, Device};
 use groundedvqa::domain::Picture;
@@ -41,14 +43,25 @@ writes is replaced by fixed sentences after it has been written.";
 
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let layers = option(&mut args, "--layers")?;
+    let layers = option(&mut args, "--layers").map(|layers| layers.parse()).transpose()?;
+    let dtype = option(&mut args, "--dtype");
+    let fits = flag(&mut args, "--fits");
     let mut args = args.into_iter();
     let name = args.next().unwrap_or_else(|| "smolvlm-256m".to_owned());
     let batches = args.next().unwrap_or_else(|| "1,2,4".to_owned());
     let rounds: usize = args.next().map_or(Ok(3), |rounds| rounds.parse())?;
     let device = if candle_core::utils::cuda_is_available() { Device::new_cuda(0)? } else { Device::Cpu };
-    let dtype = if device.is_cpu() { DType::F32 } else { DType::BF16 };
-    let (mut model, label) = made(&name, layers, &device, dtype)?;
+    let dtype = match dtype.as_deref() {
+        Some("f32") => DType::F32,
+        Some("bf16") => DType::BF16,
+        Some(other) => anyhow::bail!("a dtype is f32 or bf16, not {other:?}"),
+        None if device.is_cpu() => DType::F32,
+        None => DType::BF16,
+    };
+    if fits {
+        return does_fit(&name, layers, &device, dtype);
+    }
+    let (mut model, label) = made(&name, layers, TOKENS, &device, dtype)?;
     println!("{name}, {dtype:?} on {device:?}, {} cores\n", std::thread::available_parallelism()?);
     let table = Table::begin(rounds.max(1));
     for batch in batches.split(',').map(str::parse::<usize>) {
@@ -64,21 +77,45 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes `name` and the number behind it out of `args`.
-fn option(args: &mut Vec<String>, name: &str) -> anyhow::Result<Option<u64>> {
-    let Some(at) = args.iter().position(|arg| arg == name) else { return Ok(None) };
-    let value = args.drain(at..(at + 2).min(args.len())).nth(1).unwrap_or_default();
-    Ok(Some(value.parse()?))
+/// Takes `name` and the word behind it out of `args`.
+fn option(args: &mut Vec<String>, name: &str) -> Option<String> {
+    let at = args.iter().position(|arg| arg == name)?;
+    Some(args.drain(at..(at + 2).min(args.len())).nth(1).unwrap_or_default())
 }
 
-fn made(name: &str, layers: Option<u64>, device: &Device, dtype: DType) -> anyhow::Result<(Loaded, String)> {
+/// Takes `name` out of `args`, if it is there.
+fn flag(args: &mut Vec<String>, name: &str) -> bool {
+    let at = args.iter().position(|arg| arg == name);
+    at.map(|at| args.remove(at)).is_some()
+}
+
+/// Whether a model loads and runs here at all.
+fn does_fit(name: &str, layers: Option<u64>, device: &Device, dtype: DType) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let (mut model, label) = made(name, layers, 4, device, dtype)?;
+    let built = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let said = model.captioner.caption(&[picture(0)])?;
+    let took = start.elapsed().as_secs_f64();
+    anyhow::ensure!(said.len() == 1, "one picture has one caption, not {}", said.len());
+    println!("{label}, {dtype:?} on {device:?}: made in {built:.0} s, a caption of 4 tokens took {took:.0} s");
+    Ok(())
+}
+
+fn made(
+    name: &str,
+    layers: Option<u64>,
+    caption_tokens: usize,
+    device: &Device,
+    dtype: DType,
+) -> anyhow::Result<(Loaded, String)> {
     let (mut shape, tokenizer) = shapes::shape(name).ok_or_else(|| anyhow::anyhow!("{name} is no known model"))?;
     let mut label = name.to_owned();
     if let Some(layers) = layers {
         shapes::shallow(&mut shape, layers);
         label = format!("{name}, {} layers", shape["text_config"]["num_hidden_layers"]);
     }
-    let config = Config { caption_tokens: TOKENS, answer_tokens: ANSWER_TOKENS, ..Config::default() };
+    let config = Config { caption_tokens, answer_tokens: ANSWER_TOKENS, ..Config::default() };
     let tokenizer = Tokenizer::from_bytes(tokenizer).map_err(anyhow::Error::from_boxed)?;
     Ok((vlm::random(&shape.to_string(), tokenizer, &config, device, dtype)?, label))
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Type-checks what is not built otherwise: the library and its measurement without GStreamer, feature cuda everywhere,
-# feature metal where the target of Apple's machines is installed. Nothing is built for a GPU: a stand-in for nvcc only touches the files that it is asked for.
+# Type-checks what is not built otherwise: the library and its measurement without GStreamer, feature cuda, and feature metal
+# where rustup has the target of Apple's machines or can fetch it. Nothing is built for a GPU nor for a Mac: stand-ins for
+# nvcc, cc and ar only touch the files that they are asked for.
 # CARGO names another cargo.
 set -eu
 cd "$(dirname "$0")/.."
@@ -33,7 +34,24 @@ done
 [ -n "$directory" ] || exit 0
 for source in $sources; do : >"$directory/$(basename "${source%.cu}").ptx"; done
 NVCC
-chmod +x "$stand_in/bin/nvcc"
+cat >"$stand_in/bin/cc" <<'CC'
+#!/bin/sh
+while [ $# -gt 0 ]; do
+    case $1 in
+    -o) : >"$2"; shift ;;
+    esac
+    shift
+done
+CC
+cat >"$stand_in/bin/ar" <<'AR'
+#!/bin/sh
+for argument in "$@"; do
+    case $argument in
+    *.a) : >"$argument" ;;
+    esac
+done
+AR
+chmod +x "$stand_in/bin/nvcc" "$stand_in/bin/cc" "$stand_in/bin/ar"
 
 say "without GStreamer"
 PKG_CONFIG_LIBDIR=/nonexistent "$cargo" check --no-default-features --lib --bench vlm
@@ -42,9 +60,15 @@ say "feature cuda"
 env PATH="$stand_in/bin:$PATH" NVCC="$stand_in/bin/nvcc" CUDA_HOME="$stand_in" CUDA_COMPUTE_CAP=80 \
     CUDARC_CUDA_VERSION=12080 "$cargo" check --features cuda
 
-if rustup target list --installed 2>/dev/null | grep -qx aarch64-apple-darwin; then
+apple=aarch64-apple-darwin
+has_apple() { rustup target list --installed 2>/dev/null | grep -qx "$apple"; }
+has_apple || timeout 180 rustup target add "$apple" >&2 || true
+if has_apple; then
     say "feature metal"
-    "$cargo" check --lib --target aarch64-apple-darwin --features metal
+    # pkg-config answers for this machine, which a check does not notice; a Mac's compilers are not here.
+    env PKG_CONFIG_ALLOW_CROSS=1 CARGO_TARGET_AARCH64_APPLE_DARWIN_RUSTFLAGS="-C target-cpu=apple-m1" SDKROOT="$stand_in" \
+        CC_aarch64_apple_darwin="$stand_in/bin/cc" CXX_aarch64_apple_darwin="$stand_in/bin/cc" \
+        AR_aarch64_apple_darwin="$stand_in/bin/ar" "$cargo" check --target "$apple" --features metal
 else
-    say "feature metal was not checked: its target is not installed (rustup target add aarch64-apple-darwin)"
+    say "feature metal was not checked: rustup has not, and could not fetch, the target $apple"
 fi
