@@ -3,7 +3,8 @@
 //! A false premise is not for the drafter to notice, and no verdict is about it. So the things that a question names are
 //! looked for in all moments of its window, as for "Was there a dog?", and what was not there is told as it was counted.
 //! Nothing is told of a thing that what is told speaks of, and of what cannot be concluded only where there is no answer
-//! at all. It must not decide whether a claim holds or answers.
+//! at all. The thing of an event that the question leans on ("after the bus left") is looked for in all of the stream. It
+//! must not decide whether a claim holds or answers.
 
 use super::error::AnswerError;
 use super::flow::Parts;
@@ -33,6 +34,30 @@ impl Parts {
             }
         }
         Ok(sentences)
+    }
+}
+
+impl Parts {
+    /// That what the question leans on was not there: "What happens after the bus left?" without a bus in any caption of
+    /// the stream, at whatever time. The event is found by likeness, and something is always the most alike.
+    pub(super) async fn missing_event(
+        &self,
+        scene: &Scene,
+        told: &[&Verdict],
+        k: usize,
+    ) -> Result<Option<String>, AnswerError> {
+        let Some(event) = &scene.time.event else { return Ok(None) };
+        let noun = relevant::actor(&event.text);
+        let noun = noun.filter(|noun| !told.iter().any(|verdict| relevant::speaks_of(&verdict.claim.text, noun)));
+        let missed = scene.missed();
+        let Some(subject) = noun.and_then(|noun| survey::read(&format!("was there a {noun}"))) else {
+            return Ok(missed);
+        };
+        let Surveyed { survey, .. } = self.survey(&subject, &scene.whole(), k).await?;
+        // Of a captioner of many words silence tells little, unless nothing resembles the event either.
+        let tells = self.engine.vocabulary().is_some() || missed.is_some() || told.is_empty();
+        let absent = (tells && survey.conclusion == Conclusion::NotSeen).then(|| survey::sentence(&survey, false));
+        Ok(absent.or(missed))
     }
 }
 

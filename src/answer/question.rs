@@ -105,13 +105,15 @@ impl Parts {
         } else if answers.is_empty() && !beside.is_empty() && !is_unchecked {
             text::nothing(Nothing::BesideThePoint)
         } else {
-            text::paragraph(&with(&[Role::Answers, Role::Unproven, Role::Unchecked]), question.design)
+            let told = with(&[Role::Answers, Role::Unproven, Role::Unchecked]);
+            text::paragraph(&told, question.design, |place| scene.covers(place))
         };
         if is_unchecked {
             return Ok(told);
         }
         let denials = self.denials(scene, &answers, question.k).await?;
-        Ok(std::iter::once(told).chain(scene.missed()).chain(denials).collect::<Vec<_>>().join(" "))
+        let leaned_on = self.missing_event(scene, &answers, question.k).await?;
+        Ok(text::each_once(std::iter::once(told).chain(leaned_on).chain(denials)))
     }
 
     /// What all captions say, and for a presence the frames that prove it.
@@ -140,7 +142,9 @@ impl Parts {
             self.check_first(&mut course, claims, true).await?;
         }
         let Course { verdicts, rounds, .. } = course;
-        let text = text_of(&survey, &verdicts, &question);
+        let told = text_of(&survey, &verdicts, &question);
+        let leaned_on = self.missing_event(scene, &[], question.k).await?;
+        let text = text::each_once(std::iter::once(told).chain(leaned_on));
         let assessments = self.assess(&scene.time.topic, &verdicts).await?;
         Ok(Answer { survey: Some(survey), assessments, rounds, ..answer(question, scene, hits, verdicts, text) })
     }
@@ -171,7 +175,7 @@ fn text_of(survey: &Survey, verdicts: &[Verdict], question: &Question) -> String
     let unchecked = verdicts.iter().any(|verdict| verdict.reason == Reason::Unchecked);
     let told = survey::sentence(survey, grounded || unchecked);
     if grounded || unchecked {
-        format!("{} {told}", text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design))
+        format!("{} {told}", text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design, |_| true))
     } else {
         told
     }

@@ -38,6 +38,18 @@ impl Scene {
         hull(self.parts.iter().filter_map(|part| part.plan.window)).unwrap_or(Window::ALL)
     }
 
+    /// Whether a moment lies in the time asked about.
+    pub(super) fn covers(&self, place: &Citation) -> bool {
+        let window = self.parts.iter().find(|part| part.stream == place.stream).and_then(|part| part.plan.window);
+        window.is_some_and(|window| window.contains(place.at))
+    }
+
+    /// The same parts with all of their time: an event that a question leans on may be anywhere.
+    pub(super) fn whole(&self) -> Vec<Part> {
+        let parts = self.parts.iter().cloned();
+        parts.map(|part| Part { plan: Plan { window: Some(Window::ALL), ..part.plan }, ..part }).collect()
+    }
+
     /// What retrieval looks for: the topic and the event of the question, in its windows.
     pub(super) fn lookup<'a>(&'a self, k: usize, seen: &'a [Citation]) -> Lookup<'a> {
         let is_found = self.anchor.as_ref().is_some_and(|anchor| anchor.found.is_some());

@@ -27,10 +27,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{self, ConfigError};
+use crate::seams::ModelError;
 
 /// sysexits.h EX_USAGE; the systemd unit knows it.
 const EXIT_CONFIG: u8 = 64;
 const EXIT_CPU: u8 = 70;
+/// `EX_UNAVAILABLE`: the models cannot be loaded, so nothing was found out.
+const EXIT_MODELS: u8 = server::UNAVAILABLE;
 
 /// Watches video, answers questions about it over NATS, and proves every claim against a freshly extracted frame.
 #[derive(Debug, Parser)]
@@ -88,6 +91,9 @@ pub fn main() -> ExitCode {
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     if error.is::<ConfigError>() {
         return ExitCode::from(EXIT_CONFIG);
+    }
+    if error.is::<ModelError>() {
+        return ExitCode::from(EXIT_MODELS);
     }
     error.downcast_ref::<eval::InputError>().map_or(ExitCode::FAILURE, |error| ExitCode::from(error.exit_code()))
 }

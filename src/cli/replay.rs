@@ -38,7 +38,8 @@ const NO_SOURCE: u8 = 66;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ReplayArgs {
     /// Check the stored verdicts of this file again, offline: a verdict as published, a reply, or one of them a line.
-    /// Ends with 0 if nothing changed, 1 if something did, 65 if the file holds no verdict, 66 if it or a source is missing.
+    /// Ends with 0 if nothing changed, 1 if something did, 65 if the file holds no verdict, 66 if it or a source is missing,
+    /// 69 if the models cannot be loaded.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "claims", "design"])]
     pub(super) replay: Option<PathBuf>,
     /// With --replay: the video file that the verdicts are about; without it the sources that --config names.

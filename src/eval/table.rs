@@ -47,7 +47,7 @@ pub fn windows(run: &Run) -> String {
     if windows.is_empty() {
         return String::new();
     }
-    let rows = windows.iter().map(|(kind, right)| format!("| {kind} | {} |\n", share(*right)));
+    let rows = windows.iter().map(|(kind, right)| format!("| {} | {} |\n", cell(kind), share(*right)));
     let missed = run.questions.iter().filter(|question| question.right_window == Some(false));
     let missed = missed.map(|question| format!("- {:?}: searched {:?}\n", question.text, question.window));
     let (rows, missed) = (rows.collect::<String>(), missed.collect::<String>());
@@ -79,15 +79,28 @@ pub fn groups(summaries: &[(Group, Summary)]) -> String {
             summary.unavailable
         );
     }
+    for (group, summary) in summaries.iter().filter(|(_, summary)| summary.without_frame > 0) {
+        let _ = write!(
+            out,
+            "\n{}: {} not counted, they cite a time of which there is no frame, such as one beyond the end of the clip.\n",
+            group.as_str(),
+            summary.without_frame
+        );
+    }
     out.push('\n');
     out
+}
+
+/// Somebody's words in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\r', '\n'], " ")
 }
 
 /// One row a kind.
 pub fn kinds(summary: &Summary) -> String {
     let mut out = String::from("| kind | fabricated and caught | true and flagged |\n|---|---|---|\n");
     for (kind, Tally { caught, flagged }) in &summary.by_kind {
-        let _ = writeln!(out, "| {kind} | {} | {} |", share(*caught), share(*flagged));
+        let _ = writeln!(out, "| {} | {} | {} |", cell(kind), share(*caught), share(*flagged));
     }
     out.push('\n');
     out
@@ -98,6 +111,7 @@ pub fn labels(summary: &Summary) -> String {
     let mut out = String::from("| claims | entailed | neutral | contradicted | not judged |\n|---|---|---|---|---|\n");
     for (kind, labels) in &summary.labels {
         let Labels { entailed, neutral, contradicted, unjudged } = labels;
+        let kind = cell(kind);
         let _ = writeln!(out, "| {kind} | {entailed} | {neutral} | {contradicted} | {unjudged} |");
     }
     out.push('\n');
@@ -146,10 +160,23 @@ pub fn share(share: Share) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Reason;
+    use crate::eval::tally::Judged;
 
     #[test]
     fn shares_are_written_with_what_they_are_of() {
         assert_eq!(share(Share { hits: 36, of: 37 }), "97.3 % (36 of 37; 86.2–99.5 %)");
         assert_eq!(share(Share::default()), "–");
+    }
+
+    #[test]
+    fn a_kind_breaks_no_table() {
+        let judged = |kind: &str, reason| Judged { kind: kind.into(), truth: false, flagged: true, score: 0.0, reason };
+        let summary = Summary::of(&[judged("a|b\n\\c", Reason::Neutral), judged("d", Reason::NoFrame)]);
+        let told = [kinds(&summary), labels(&summary)].concat();
+        assert_eq!(told.lines().filter(|line| line.starts_with("| a\\|b \\\\c")).count(), 2, "{told}");
+        assert!(!kinds(&summary).contains("| d |"), "{told}");
+        let groups = groups(&[(Group::All, summary)]);
+        assert!(groups.contains("all claims: 1 not counted, they cite a time of which there is no frame"), "{groups}");
     }
 }

@@ -120,12 +120,15 @@ pub struct Summary {
     /// Claims that a model did not answer for: an outage catches nothing, so they count nowhere but under `reasons` and
     /// `labels`.
     pub unavailable: usize,
+    /// Claims that cite a time of which there is no frame, such as one beyond the end of a clip: whoever wrote them is
+    /// wrong about the clip, and no design has caught anything. They count nowhere but under `reasons` and `labels`.
+    pub without_frame: usize,
 }
 
 impl Summary {
     /// Counts.
     pub fn of(claims: &[Judged]) -> Self {
-        let answered: Vec<&Judged> = claims.iter().filter(|claim| claim.reason != Reason::ModelUnavailable).collect();
+        let answered: Vec<&Judged> = claims.iter().filter(|claim| is_counted(claim.reason)).collect();
         let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
         let mut reasons: BTreeMap<&'static str, Reasons> = BTreeMap::new();
         let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
@@ -138,6 +141,7 @@ impl Summary {
         for claim in &answered {
             kinds.entry(&claim.kind).or_default().push(claim);
         }
+        let count = |reason| claims.iter().filter(|claim| claim.reason == reason).count();
         let scored: Vec<(f32, bool)> = answered.iter().map(|claim| (claim.score, claim.truth)).collect();
         let all = Tally::of(answered.iter().copied());
         Self {
@@ -148,9 +152,15 @@ impl Summary {
             labels,
             reasons,
             curve: stats::curve(&scored),
-            unavailable: claims.len() - answered.len(),
+            unavailable: count(Reason::ModelUnavailable),
+            without_frame: count(Reason::NoFrame),
         }
     }
+}
+
+/// Whether a verdict for this reason says something about the design.
+fn is_counted(reason: Reason) -> bool {
+    !matches!(reason, Reason::ModelUnavailable | Reason::NoFrame)
 }
 
 #[cfg(test)]

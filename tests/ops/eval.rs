@@ -141,6 +141,8 @@ fn a_stored_verdict_is_checked_again() {
     assert!(code(&other) == 1 && text(&other).contains("\"what\":\"frame\""), "{}", text(&other));
 
     assert_eq!(code(&replay(&["--file", "nowhere.mp4"])), 66);
+    // Without models nothing was found out, so nothing has changed.
+    assert_eq!(code(&replay(&["--file", bikes, "--models", "nowhere"])), 69);
     let nothing = groundedvqa(&["verify", "--replay", "nowhere.json"], folder.path());
     assert!(code(&nothing) == 66 && text(&nothing).contains("cannot read nowhere.json"), "{}", text(&nothing));
     fs::write(&path, "{\"claims\": []}").expect("written");
@@ -229,6 +231,14 @@ async fn a_site_is_checked_with_its_own_captions() {
     let caught: f64 = caught.and_then(|(share, _)| share.parse().ok()).expect("a share");
     assert!(caught > 80.0, "{report}");
 
+    let none = groundedvqa(&["eval", "site", "--config", config, "--cited", "0"], folder.path());
+    assert!(code(&none) == 2 && text(&none).contains("--cited"), "{}", text(&none));
+    let index = site.path("index.redb");
+    let elsewhere = site.path("elsewhere.redb");
+    fs::rename(&index, &elsewhere).expect("renamed");
+    let wrong = groundedvqa(&["eval", "site", "--config", config], folder.path());
+    assert!(code(&wrong) == 66 && text(&wrong).contains("cannot read"), "{}", text(&wrong));
+    assert!(!index.exists(), "an index was made where none was");
     let nobody = groundedvqa(&["eval", "site", "--config", config, "--stream", "door"], folder.path());
     assert!(code(&nobody) == 1 && text(&nobody).contains("names no such stream"), "{}", text(&nobody));
 }

@@ -12,11 +12,12 @@
 //! | `how long was X …` | duration |
 //! | `when was (the first) X …`, `when did X first …` | when |
 //!
-//! Anything else is an ordinary question. What follows X ("in the garden", "fall") is kept for the judge: a caption that
+//! Anything else is an ordinary question, and so is one about two things ("a car and a dog"): what its captions say is
+//! told of each, and of each what was not there (`premise`). What follows X ("in the garden", "fall") is kept for the judge: a caption that
 //! speaks of X and does not tell the rest leaves it unclear.
 
 use crate::domain::Wants;
-use crate::domain::words::{content, stem, words};
+use crate::domain::words::{content, is_kind_of, stem, words};
 
 /// The thing asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +62,36 @@ const VERBS: [&str; 44] = [
     "drive", "ride", "cross", "come", "go", "wave", "park", "return", "touch", "look", "bark", "eat", "play", "dance",
     "take", "put", "pick", "throw", "kick", "cry", "smile", "laugh", "stay", "wait", "drop", "carry", "hold", "lie",
     "drink", "happen",
+];
+/// Of which things are told apart, and what leads to a noun.
+const ARTICLES: [&str; 6] = ["a", "an", "the", "any", "some", "no"];
+/// Say nothing of what is asked about.
+const ADVERBS: [&str; 13] =
+    ["ever", "else", "already", "still", "also", "again", "just", "really", "actually", "even", "now", "first", "last"];
+/// What no noun phrase holds; where one does, it is not understood.
+#[rustfmt::skip]
+const NO_NOUNS: [&str; 30] = [
+    "and", "but", "than", "then", "not", "what", "which", "who", "whom", "whose", "where", "when", "why", "how", "if",
+    "whether", "is", "are", "was", "were", "be", "did", "does", "do", "has", "have", "you", "it", "they", "we",
+];
+/// No participles.
+const NOUNS_IN_ING: [&str; 16] = [
+    "building",
+    "ceiling",
+    "painting",
+    "clothing",
+    "parking",
+    "wedding",
+    "string",
+    "spring",
+    "earring",
+    "evening",
+    "morning",
+    "railing",
+    "awning",
+    "drawing",
+    "meeting",
+    "something",
 ];
 /// Of a whole scene.
 const EMPTY: [&str; 6] = ["empty", "deserted", "vacant", "unoccupied", "occupied", "abandoned"];
@@ -119,7 +150,7 @@ fn when(all: &[&str]) -> Option<Subject> {
 fn noun_clause(rest: &[&str]) -> Option<Subject> {
     let verb = rest.iter().position(|word| BE.contains(word));
     let words: Vec<&str> = rest.iter().enumerate().filter(|(at, _)| Some(*at) != verb).map(|(_, word)| *word).collect();
-    thing(&words, Wants::When, true)
+    thing(&words, Wants::When, if verb.is_some() { Then::State } else { Then::Verb })
 }
 
 /// `was/did X …` and `was there X …`.
@@ -128,16 +159,17 @@ fn clause(rest: &[&str], wants: Wants) -> Option<Subject> {
     if !BE.contains(verb) && !DO.contains(verb) {
         return None;
     }
-    let rest = rest.strip_prefix(&["there"]).unwrap_or(rest);
+    let then = if DO.contains(verb) { Then::Verb } else { Then::State };
+    let (rest, then) = rest.strip_prefix(&["there"]).map_or((rest, then), |rest| (rest, Then::Nothing));
     let rest = rest.strip_prefix(&["been"]).unwrap_or(rest);
-    thing(rest, wants, DO.contains(verb))
+    thing(rest, wants, then)
 }
 
 /// `is there X`, `has there been X`, `are there any X`.
 fn there(all: &[&str]) -> Option<Subject> {
     match all {
-        [be, "there", rest @ ..] if BE.contains(be) => thing(rest, Wants::Presence, false),
-        ["has" | "have" | "had", "there", "been", rest @ ..] => thing(rest, Wants::Presence, false),
+        [be, "there", rest @ ..] if BE.contains(be) => thing(rest, Wants::Presence, Then::Nothing),
+        ["has" | "have" | "had", "there", "been", rest @ ..] => thing(rest, Wants::Presence, Then::Nothing),
         _ => None,
     }
 }
@@ -151,7 +183,9 @@ fn seen_by_you(all: &[&str]) -> Option<Subject> {
     let (["you" | "we" | "it" | "i", rest @ ..] | ["the", "camera" | "video", rest @ ..]) = rest else { return None };
     let rest = rest.strip_prefix(&["ever"]).unwrap_or(rest);
     match rest {
-        ["see" | "seen" | "spot" | "notice" | "show" | "find", rest @ ..] => thing(rest, Wants::Presence, false),
+        ["see" | "seen" | "spot" | "notice" | "show" | "find", rest @ ..] => {
+            thing(rest, Wants::Presence, Then::Nothing)
+        }
         _ => None,
     }
 }
@@ -169,11 +203,23 @@ fn described(all: &[&str]) -> Option<Subject> {
     // "Is a dog an animal?" and "Was the man tall?" ask something else.
     let says_there = rest.last().is_some_and(|last| THERE.contains(last));
     let indefinite = any && !rest.iter().skip(1).any(|word| matches!(*word, "a" | "an"));
-    (says_there || indefinite).then(|| thing(rest, Wants::Presence, DO.contains(verb))).flatten()
+    let then = if DO.contains(verb) { Then::Verb } else { Then::State };
+    (says_there || indefinite).then(|| thing(rest, Wants::Presence, then)).flatten()
 }
 
-/// The noun phrase at the beginning of `rest`, and what is said of it; `acts` if a verb follows.
-fn thing(rest: &[&str], wants: Wants, acts: bool) -> Option<Subject> {
+/// What may follow the noun that a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// Where it is: "was there a dog in the garden".
+    Nothing,
+    /// What it does: "did a dog bark".
+    Verb,
+    /// What it is: "was the street wet".
+    State,
+}
+
+/// The noun phrase at the beginning of `rest`, and what is said of it.
+fn thing(rest: &[&str], wants: Wants, then: Then) -> Option<Subject> {
     let rest = match rest {
         ["any" | "some" | "no" | "a" | "an" | "the" | "ever", rest @ ..] => rest,
         _ => rest,
@@ -184,25 +230,44 @@ fn thing(rest: &[&str], wants: Wants, acts: bool) -> Option<Subject> {
     };
     let first = *rest.first()?;
     if let "anybody" | "anyone" | "somebody" | "someone" | "nobody" | "noone" | "one" | "body" = first {
-        return Some(subject(&["person"], &rest[1..], wants, acts));
+        return subject(&["person"], &rest[1..], wants, then);
     }
     if let "anything" | "something" | "nothing" | "it" | "he" | "she" | "they" | "this" | "that" | "you" | "we" = first
     {
         return None;
     }
-    let ends = |word: &&str| BEYOND.contains(word) || THERE.contains(word) || *word == "first";
-    let end = rest.iter().position(|word| ends(word) || acts && VERBS.contains(word));
-    let (nouns, said) = rest.split_at(end.unwrap_or(rest.len()));
-    (!nouns.is_empty()).then(|| subject(nouns, said, wants, acts))
+    let ends = |word: &&str| BEYOND.contains(word) || THERE.contains(word) || matches!(*word, "first" | "last");
+    let is_end = |at: usize| rest.get(at).is_none_or(|word| ends(word) || ARTICLES.contains(word));
+    let is_said = |(at, word): (usize, &&str)| {
+        ends(word) || then == Then::Verb && VERBS.contains(word) || at > 0 && is_participle(word) && is_end(at + 1)
+    };
+    let end = rest.iter().enumerate().position(is_said);
+    // "did a dog swim", "was the street wet": the last word is no noun.
+    let is_last_said = then != Then::Nothing && rest.len() > 1;
+    let end = end.unwrap_or(rest.len() - usize::from(is_last_said));
+    let (nouns, said) = rest.split_at(end);
+    subject(nouns, said, wants, then)
 }
 
-fn subject(nouns: &[&str], said: &[&str], wants: Wants, acts: bool) -> Subject {
-    let nouns: Vec<&str> = nouns.iter().copied().filter(|word| !matches!(*word, "ever" | "else" | "already")).collect();
-    let said: Vec<&str> = said
-        .iter()
-        .copied()
-        .filter(|word| !THERE.contains(word) && !matches!(*word, "first" | "last" | "ever"))
-        .collect();
+/// "parked", "dancing"; but not "red", nor "building".
+fn is_participle(word: &str) -> bool {
+    let is_done = word.ends_with("ed") && word.len() > 4;
+    is_done || word.ends_with("ing") && word.len() > 5 && !NOUNS_IN_ING.contains(&word)
+}
+
+/// `None` if the words are no noun phrase: of two things joined by "and" each is asked about on its own.
+fn subject(nouns: &[&str], said: &[&str], wants: Wants, then: Then) -> Option<Subject> {
+    let nouns: Vec<&str> = nouns.iter().copied().filter(|word| !ADVERBS.contains(word)).collect();
+    let colour = |word: &&str| is_kind_of(&stem(word), &stem("colour"));
+    // "a black and white dog" is one.
+    let colours = |at: usize| nouns[..at].iter().chain(nouns.get(at + 1)).all(colour);
+    let is_no_noun = |(at, word): (usize, &&str)| NO_NOUNS.contains(word) && !(*word == "and" && colours(at));
+    let joins = said.windows(2).any(|pair| pair[0] == "and" && ARTICLES.contains(&pair[1]));
+    if nouns.iter().enumerate().any(is_no_noun) || joins {
+        return None;
+    }
+    let said: Vec<&str> =
+        said.iter().copied().filter(|word| !THERE.contains(word) && !ADVERBS.contains(word)).collect();
     // "a dog or a cat": each alternative ends in its noun.
     let alternatives: Vec<Vec<&str>> = nouns
         .split(|word| matches!(*word, "or"))
@@ -215,8 +280,13 @@ fn subject(nouns: &[&str], said: &[&str], wants: Wants, acts: bool) -> Subject {
     let is_simple = alternatives.iter().all(|part| part.len() == 1) && content(&said.join(" ")).is_empty();
     let (text, hypothesis) = match said.split_first() {
         None => (thing.clone(), format!("There is {thing}.")),
-        Some((verb, rest)) if acts && VERBS.contains(verb) => {
-            let said = [&[third_person(verb).as_str()], rest].concat().join(" ");
+        Some((state, _)) if then == Then::State && !BEYOND.contains(state) => {
+            let said = said.join(" ");
+            (format!("{thing} that is {said}"), format!("{} is {said}.", capitalised(&thing)))
+        }
+        Some((verb, rest)) if then == Then::Verb && !BEYOND.contains(verb) => {
+            let verb = if is_participle(verb) { (*verb).to_owned() } else { third_person(verb) };
+            let said = [&[verb.as_str()], rest].concat().join(" ");
             (format!("{thing} that {said}"), format!("{} {said}.", capitalised(&thing)))
         }
         Some(_) => {
@@ -224,7 +294,7 @@ fn subject(nouns: &[&str], said: &[&str], wants: Wants, acts: bool) -> Subject {
             (text.clone(), format!("There is {text}."))
         }
     };
-    Subject { wants, text, hypothesis, heads, is_simple }
+    (!heads.is_empty()).then_some(Subject { wants, text, hypothesis, heads, is_simple })
 }
 
 /// `red cars` as `a red car`; `two dogs` stays.
@@ -283,7 +353,7 @@ mod tests {
     fn a_question_names_its_thing() {
         use Wants::{Duration, Presence, Times, When};
         #[rustfmt::skip]
-        let table: [(&str, Option<(Wants, &str, &[&str], bool)>); 53] = [
+        let table: [(&str, Option<(Wants, &str, &[&str], bool)>); 74] = [
             ("Was there a dog?", Some((Presence, "a dog", &["dog"], true))),
             ("Is there a car", Some((Presence, "a car", &["car"], true))),
             ("Are there any people?", Some((Presence, "a person", &["person"], true))),
@@ -323,6 +393,27 @@ mod tests {
             ("When was there a bus?", Some((When, "a bus", &["bus"], true))),
             ("At what time was a dog seen?", Some((When, "a dog", &["dog"], true))),
             ("What time was a dog seen?", Some((When, "a dog", &["dog"], true))),
+            ("When did a car first appear?", Some((When, "a car", &["car"], true))),
+            ("When did a car appear first?", Some((When, "a car", &["car"], true))),
+            ("When did the first car appear?", Some((When, "a car", &["car"], true))),
+            ("When did a car first drive by?", Some((When, "a car that drives by", &["car"], false))),
+            ("When did a car last honk?", Some((When, "a car that honks", &["car"], false))),
+            ("When was a car first parked there?", Some((When, "a car that is parked", &["car"], false))),
+            ("Did any dog swim?", Some((Presence, "a dog that swims", &["dog"], false))),
+            ("Has a dog barked?", Some((Presence, "a dog that barked", &["dog"], false))),
+            ("Was there a man dancing?", Some((Presence, "a man dancing", &["man"], false))),
+            ("Was there a red building?", Some((Presence, "a red building", &["build"], false))),
+            ("Is there still a car?", Some((Presence, "a car", &["car"], true))),
+            ("How long was the car parked?", Some((Duration, "a car that is parked", &["car"], false))),
+            ("Is there a black and white dog?", Some((Presence, "a black and white dog", &["dog"], false))),
+            ("When was the street wet?", Some((When, "a street that is wet", &["street"], false))),
+            ("Was anybody hurt?", Some((Presence, "a person that is hurt", &["person"], false))),
+            ("Was there a car and a dog?", None),
+            ("Were there cars and dogs?", None),
+            ("Was there a car on the left and a dog?", None),
+            ("Were there more than three people?", None),
+            ("Can you see what the man holds?", None),
+            ("Did you see if it was raining?", None),
             ("How many people are there?", None),
             ("What colour is the dog?", None),
             ("Where is the car?", None),

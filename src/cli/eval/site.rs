@@ -5,14 +5,16 @@
 //! judged. It says nothing about what the captioner gets wrong in the first place, since truth is what was captioned.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use prometheus::Registry;
 use tokio::sync::mpsc;
 
+use super::input::InputError;
 use super::progress::Progress;
 use crate::app::{Core, EVENT_QUEUE};
 use crate::config;
@@ -34,14 +36,19 @@ pub(super) struct Args {
     #[arg(long, value_parser = super::super::ask::stream_id)]
     stream: Option<StreamId>,
     /// How many of a stream's last moments claims are made from.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = some())]
     moments: usize,
     /// About how many of these moments claims are made.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = some())]
     cited: usize,
     /// The folder that the results are written into.
     #[arg(long, default_value = "eval-out")]
     out: PathBuf,
+}
+
+/// At least one: of none nothing can be said.
+fn some() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..)
 }
 
 /// What became of the claims about one stream.
@@ -61,6 +68,9 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if names.is_empty() {
         bail!("the configuration names no such stream");
     }
+    // Opening it would make an empty one at a wrong path.
+    let index = &config.index.path;
+    File::open(index).map_err(|error| InputError::unreadable(index, error))?;
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
     let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
     let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
