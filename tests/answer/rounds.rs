@@ -186,3 +186,23 @@ async fn silence_proves_nothing() {
     let verdicts = house.verify(&claims.map(|text| claim(text, 0.0))).await;
     assert_eq!(reasons(&verdicts), [Reason::Neutral, Reason::Entailed, Reason::Neutral]);
 }
+
+#[tokio::test]
+async fn what_a_wider_window_brought_is_told_to_be_of_other_times() {
+    let times: Vec<f64> = (0..20).map(|i| f64::from(i) * 5.0).collect();
+    let past: Vec<_> = times.iter().map(|t| (*t, shows(if *t >= 20.0 { 7 } else { 1 }))).collect();
+    let memory: Vec<_> = times.iter().map(|t| (*t, "Something moves.")).collect();
+    let house = house(&past, &memory, 2).await;
+    script(&house, &[&[claim("There is a bus.", 5.0)], &[], &[claim("There is a dog.", 35.0)]]);
+    let answer = house
+        .answerer
+        .answer(Question { k: 5, ..question("What is there at the beginning?") })
+        .await
+        .expect("an answer");
+    assert_eq!(answer.rounds.last().map(|round| (round.how, round.grounded)), Some((How::Wider, 1)));
+    assert!(answer.window.to() < at(35.0), "what was asked for is echoed, not what was looked at");
+    assert_eq!(
+        answer.text,
+        "Nothing that was seen in the time asked about proves an answer; at other times: There is a dog."
+    );
+}

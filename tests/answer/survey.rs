@@ -185,3 +185,34 @@ async fn what_a_question_supposes_and_nobody_saw_is_said_plainly() {
     let answer = house.ask("What colour is the dog?", &[claim("The dog is brown.", 40.0)]).await.expect("an answer");
     assert!(answer.text.starts_with(nothing) && answer.text.contains("cannot be concluded"), "{}", answer.text);
 }
+
+#[tokio::test]
+async fn an_event_of_what_was_never_seen_is_told() {
+    let none = "No dog was seen in any of the 20 samples (the whole window).";
+    for question in ["Who is there after the dog left?", "Was there a cat after the dog left?"] {
+        let answer = street(&[], &[]).await.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert_eq!(answer.text.matches(none).count(), 1, "{question} {}", answer.text);
+        // The control: there was one.
+        let answer = street(&[7], &[]).await.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert!(!answer.text.contains("No dog"), "{question} {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn what_is_there_does_not_answer_what_was_not_asked() {
+    let house = street(&[], &[]).await;
+    for question in ["asdf", "Was passiert hier?", "¿Hay un perro?", "Who won the game?", "Is the car red?"] {
+        let answer = house.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert_eq!(reasons(&answer.verdicts), [Reason::Entailed], "{question}");
+        let nothing = "What was confirmed says nothing about the question.";
+        assert!(answer.text.starts_with(nothing), "{question} {}", answer.text);
+    }
+    // The controls.
+    for question in ["car", "What is happening on the street?", "Describe the scene."] {
+        let answer = house.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert_eq!(answer.text, "There is a car.", "{question}");
+    }
+    // Two things, each on its own.
+    let both = house.ask("Was there a car and a dog?", &[claim("There is a car.", 15.0)]).await.expect("an answer");
+    assert!(both.survey.is_none() && both.text.starts_with("There is a car."), "{}", both.text);
+}
