@@ -11,7 +11,8 @@ say() { printf 'check-features: %s\n' "$*" >&2; }
 
 stand_in=$(mktemp -d)
 trap 'rm -rf "$stand_in"' EXIT
-mkdir -p "$stand_in/bin" "$stand_in/include"
+# Apart from nvcc, which stands before the PATH: what runs here is linked by the real cc.
+mkdir -p "$stand_in/bin" "$stand_in/apple" "$stand_in/include"
 cat >"$stand_in/bin/nvcc" <<'NVCC'
 #!/bin/sh
 # Answers what build scripts ask, and touches what they want to have.
@@ -34,7 +35,7 @@ done
 [ -n "$directory" ] || exit 0
 for source in $sources; do : >"$directory/$(basename "${source%.cu}").ptx"; done
 NVCC
-cat >"$stand_in/bin/cc" <<'CC'
+cat >"$stand_in/apple/cc" <<'CC'
 #!/bin/sh
 while [ $# -gt 0 ]; do
     case $1 in
@@ -43,7 +44,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 CC
-cat >"$stand_in/bin/ar" <<'AR'
+cat >"$stand_in/apple/ar" <<'AR'
 #!/bin/sh
 for argument in "$@"; do
     case $argument in
@@ -51,7 +52,7 @@ for argument in "$@"; do
     esac
 done
 AR
-chmod +x "$stand_in/bin/nvcc" "$stand_in/bin/cc" "$stand_in/bin/ar"
+chmod +x "$stand_in/bin/nvcc" "$stand_in/apple/cc" "$stand_in/apple/ar"
 
 say "without GStreamer"
 PKG_CONFIG_LIBDIR=/nonexistent "$cargo" check --no-default-features --lib --bench vlm
@@ -67,8 +68,8 @@ if has_apple; then
     say "feature metal"
     # pkg-config answers for this machine, which a check does not notice; a Mac's compilers are not here.
     env PKG_CONFIG_ALLOW_CROSS=1 CARGO_TARGET_AARCH64_APPLE_DARWIN_RUSTFLAGS="-C target-cpu=apple-m1" SDKROOT="$stand_in" \
-        CC_aarch64_apple_darwin="$stand_in/bin/cc" CXX_aarch64_apple_darwin="$stand_in/bin/cc" \
-        AR_aarch64_apple_darwin="$stand_in/bin/ar" "$cargo" check --target "$apple" --features metal
+        CC_aarch64_apple_darwin="$stand_in/apple/cc" CXX_aarch64_apple_darwin="$stand_in/apple/cc" \
+        AR_aarch64_apple_darwin="$stand_in/apple/ar" "$cargo" check --target "$apple" --features metal
 else
     say "feature metal was not checked: rustup has not, and could not fetch, the target $apple"
 fi
