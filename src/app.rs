@@ -11,6 +11,7 @@ mod plan;
 mod roster;
 mod streams;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::config::Config;
 use crate::domain::StreamState;
 use crate::index::Index;
 use crate::narrate::Board;
+use crate::remote;
 use crate::stop::Stop;
 use crate::telemetry::{self, Check, Pulse, Readiness, systemd};
 
@@ -68,6 +70,24 @@ pub async fn run(path: PathBuf, config: Config, hangups: mpsc::Receiver<()>, sto
     outcome
 }
 
+/// The models as /readyz shows them.
+struct Models {
+    captioner: String,
+    remote: remote::Metrics,
+}
+
+impl fmt::Display for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.captioner)?;
+        let away = self.remote.left_alone();
+        if away.is_empty() {
+            return Ok(());
+        }
+        let roles: Vec<&str> = away.into_iter().map(remote::Role::as_str).collect();
+        write!(f, "; left alone because it failed too often: {} (remote)", roles.join(", "))
+    }
+}
+
 /// The running parts, in the order in which they are stopped.
 struct Daemon {
     watching: JoinHandle<anyhow::Result<()>>,
@@ -78,6 +98,7 @@ struct Daemon {
     vital: JoinSet<anyhow::Result<()>>,
     readiness: Readiness,
     board: Board,
+    models: Models,
 }
 
 impl Daemon {
@@ -92,7 +113,8 @@ impl Daemon {
         systemd::status("loading models");
         let (events, told) = mpsc::channel(EVENT_QUEUE);
         let (core, thread) = Core::build(config.clone(), registry, pulse, events).await?;
-        readiness.ready(Check::Models, core.engine.captioner().to_string());
+        let models = Models { captioner: core.engine.captioner().to_string(), remote: core.remote.clone() };
+        readiness.ready(Check::Models, models.to_string());
         readiness.ready(Check::Index, "open");
         let mut vital = JoinSet::new();
         vital.spawn(async move { thread.ended().await.context("the models ended") });
@@ -112,7 +134,7 @@ impl Daemon {
         });
         systemd::ready(&format!("watching {} streams", roster.len()));
         let watching = tokio::spawn(roster.run(ordered, hangups));
-        Ok(Self { watching, watch_stop, bus, index, vital, readiness, board })
+        Ok(Self { watching, watch_stop, bus, index, vital, readiness, board, models })
     }
 
     /// Until the end is asked for, or a part that never ends has ended. Files end and streams fail without ending the
@@ -131,6 +153,8 @@ impl Daemon {
     }
 
     fn show_readiness(&self) {
+        // Still ready: without such a model the daemon starts as well, and does what it can.
+        self.readiness.ready(Check::Models, self.models.to_string());
         if self.bus.is_connected() {
             self.readiness.ready(Check::Nats, "connected");
         } else {

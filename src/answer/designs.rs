@@ -7,11 +7,12 @@
 //!
 //! # Decisions
 //! - 2026-11-30: a model that answers questions about pictures gives words, no probabilities: its yes counts as 1. An
-//!   answer that is neither yes nor no grounds nothing, and is shown.
+//!   answer that is no clear yes or no ([`yes_or_no`]) grounds nothing, and is shown.
 
 use super::error::AnswerError;
 use super::evidence::unavailable;
 use super::flow::Parts;
+use super::yes_or_no::{self, Said};
 use crate::domain::{Design, Entailment, Evidence, Fingerprint, Need, Picture, Reason, Trial};
 use crate::engine::{EngineError, Lane};
 use crate::seams::{Inquiry, Pair, Strictness};
@@ -130,11 +131,10 @@ fn question(hypothesis: &str) -> String {
 }
 
 fn answered(answer: String) -> Opinion {
-    let first = answer.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).map(str::to_lowercase);
-    let (supports, detail) = match first.as_deref() {
-        Some("yes") => (1.0, String::new()),
-        Some("no") => (0.0, String::new()),
-        _ => (0.0, "the model answered neither yes nor no".to_owned()),
+    let (supports, detail) = match yes_or_no::read(&answer) {
+        Said::Yes => (1.0, String::new()),
+        Said::No => (0.0, String::new()),
+        Said::Unclear => (0.0, "the model's answer is no clear yes or no".to_owned()),
     };
     Opinion { supports, premise: answer, detail }
 }
@@ -164,9 +164,8 @@ mod tests {
             ("Yes", 1.0, true),
             (" \"yes\", the car is red.", 1.0, true),
             ("No.", 0.0, true),
-            ("Yesterday", 0.0, false),
-            ("The picture shows a car.", 0.0, false),
-            ("It is not so: yes.", 0.0, false),
+            ("Yes and no.", 0.0, false),
+            ("Yes, but the car is blue.", 0.0, false),
             ("", 0.0, false),
         ] {
             let opinion = answered(answer.to_owned());

@@ -44,6 +44,7 @@ mod time;
 mod timing;
 mod verify;
 pub mod weigh;
+mod yes_or_no;
 
 pub use config::{Config, ConfigError};
 pub use error::{AnswerError, Kind, Refusal};

@@ -35,6 +35,8 @@ pub struct Core {
     /// The streams of the configuration that it was built with.
     configured: BTreeMap<StreamId, Prepared>,
     narrate: narrate::Metrics,
+    /// How models behind an endpoint fare.
+    pub(super) remote: remote::Metrics,
     /// When sources that broke off are opened again; may be changed while streams are watched.
     pub(super) reconnect: Waits,
     events: mpsc::Sender<Event>,
@@ -56,7 +58,7 @@ impl Core {
         let video = Video::start(&config.archive, registry)?;
         let metrics = engine::Metrics { stages: stages.clone(), queues: queues.clone() };
         let remote = remote::Metrics::register(registry)?;
-        let (engine, thread) = start_engine(config.models, config.engine, remote, metrics).await?;
+        let (engine, thread) = start_engine(config.models, config.engine, remote.clone(), metrics).await?;
         let metrics = index::Metrics::register(registry, stages.clone(), queues)?;
         let index = Index::open(&config.index, metrics)?;
         index.check_embedder(engine.embedder()).await?;
@@ -74,7 +76,9 @@ impl Core {
         let answerer = Answerer::new(e, i, k, events.clone(), to_jpeg, config.answer, metrics);
         let narrate = narrate::Metrics::register(registry)?;
         let reconnect = Waits::new(config.reconnect);
-        Ok((Self { engine, index, answerer, board, known, configured, narrate, reconnect, events, video }, thread))
+        let core =
+            Self { engine, index, answerer, board, known, configured, narrate, remote, reconnect, events, video };
+        Ok((core, thread))
     }
 
     /// The epochs from which the stream times of a stream's recordings count.

@@ -38,6 +38,9 @@ impl MiniLm {
             .with_truncation(Some(TruncationParams { max_length: LONGEST, ..TruncationParams::default() }))
             .map_err(|error| weights::unusable(NAME, &path, error))?;
         let net = Bert::load(&weights).map_err(|error| weights::unusable(NAME, &path, error))?;
+        // The mean of the tokens is the embedding: nothing is pooled.
+        let left = weights.settle(|tensor| tensor.starts_with("pooler.dense."));
+        left.map_err(|error| weights::unusable(NAME, &path, error))?;
         Ok(Self { tokenizer, net, fingerprint: weights.fingerprint().clone() })
     }
 

@@ -16,7 +16,7 @@ use tokenizers::{Encoding, Tokenizer};
 
 use super::device;
 use super::net::{Deberta, Design, DesignError, Packed, runs};
-use super::weights::{self, Weights};
+use super::weights::{self, Weights, not_this};
 use crate::domain::{Entailment, Fingerprint};
 use crate::seams::{Judge, ModelError, Pair};
 
@@ -123,6 +123,7 @@ impl NliJudge {
         let path = dir.join("model.safetensors");
         let weights = Weights::read(&name, &path)?;
         let net = Deberta::load(&weights, &design, labels.len()).map_err(|error| not_this(&name, &path, error))?;
+        weights.settle(is_for_training).map_err(|error| not_this(&name, &path, error))?;
         let fingerprint = Fingerprint::new(format!("{}/labels-{labels}-{threshold}", weights.fingerprint()));
         Ok(Self { name, tokenizer, net, head: Head::Labelled { labels, threshold: *threshold }, fingerprint })
     }
@@ -206,6 +207,14 @@ fn described(json: &str) -> Result<(Design, Labels), CheckpointError> {
     Ok((Design::parse(json)?, Labels::parse(json)?))
 }
 
+/// Tensors that a classifier never reads: the heads that the network was trained with before it was one, and, as in
+/// transformers, a table of absolute positions that `position_biased_input` turns off.
+fn is_for_training(tensor: &str) -> bool {
+    ["lm_predictions.", "mask_predictions.", "cls.predictions.", "deberta.embeddings.position_embeddings."]
+        .iter()
+        .any(|begin| tensor.starts_with(begin))
+}
+
 /// Bytes while it is loaded: the file, and what is made of it.
 fn needed(design: &Design, weights: &Path) -> u64 {
     design.bytes() + std::fs::metadata(weights).map_or(0, |file| file.len())
@@ -216,11 +225,6 @@ fn name(dir: &Path) -> String {
     let last = dir.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     if last.is_empty() { "judge".to_owned() } else { last.chars().map(plain).collect() }
-}
-
-/// A checkpoint that somebody chose cannot be mended by fetching.
-fn not_this(name: &str, path: &Path, why: impl std::fmt::Display) -> ModelError {
-    ModelError::Load { model: name.to_owned(), reason: format!("{}: {why}", path.display()) }
 }
 
 /// The tokenizer of a checkpoint, cutting the longer text of a pair first.

@@ -23,6 +23,7 @@ pub mod judge;
 pub mod manifest;
 mod net;
 pub mod onnx;
+mod unread;
 pub mod vlm;
 mod weights;
 

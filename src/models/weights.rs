@@ -9,6 +9,7 @@ use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
+use super::unread::{Ledger, Unread};
 use crate::domain::Fingerprint;
 use crate::seams::ModelError;
 
@@ -18,6 +19,11 @@ pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelErro
         model: model.to_owned(),
         reason: format!("{}: {why}; run `groundedvqa models fetch`", path.display()),
     }
+}
+
+/// A file that somebody chose and that cannot be used: fetching would bring the same one again.
+pub(super) fn not_this(model: &str, path: &Path, why: impl Display) -> ModelError {
+    ModelError::Load { model: model.to_owned(), reason: format!("{}: {why}", path.display()) }
 }
 
 /// A computation that failed.
@@ -48,6 +54,7 @@ pub(super) fn tokenizer(model: &str, path: &Path) -> Result<Tokenizer, ModelErro
 /// Named tensors of one safetensors file.
 pub(super) struct Weights {
     tensors: HashMap<String, Tensor>,
+    read: Ledger,
     fingerprint: Fingerprint,
 }
 
@@ -57,7 +64,7 @@ impl Weights {
         let bytes = read(model, path)?;
         let tensors = candle_core::safetensors::load_buffer(&bytes, &Device::Cpu)
             .map_err(|error| unusable(model, path, format!("not a safetensors file: {error}")))?;
-        Ok(Self { tensors, fingerprint: fingerprint(model, &bytes) })
+        Ok(Self { tensors, read: Ledger::default(), fingerprint: fingerprint(model, &bytes) })
     }
 
     /// Which weights these are.
@@ -80,6 +87,12 @@ impl Weights {
 
     /// The tensor `name`, whatever its shape and type.
     pub(super) fn any(&self, name: &str) -> candle_core::Result<&Tensor> {
+        self.read.note(name);
         self.tensors.get(name).ok_or_else(|| candle_core::Error::Msg(format!("no tensor {name}")))
+    }
+
+    /// Refuses tensors that nothing asked for, but for the `harmless` ones.
+    pub(super) fn settle(&self, harmless: impl Fn(&str) -> bool) -> Result<(), Unread> {
+        self.read.settle(self.tensors.keys().map(String::as_str), harmless)
     }
 }

@@ -3,7 +3,7 @@
 //! [`Judge`] stands in for an entailment classifier (three labels, one sentence of a caption at a time); [`ChatJudge`] is
 //! the judge of the design `caption-llm-judge` (yes or no, the whole caption). Both take probabilities from the tokens'
 //! log-probabilities if the endpoint gives them; otherwise the label counts as 1 and the others as 0, which is a label
-//! and no probability.
+//! and no probability. Probabilities that speak against the label make the reply one that cannot be used.
 
 use std::sync::Arc;
 

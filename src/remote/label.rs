@@ -1,9 +1,9 @@
 //! One label out of a few, with probabilities where the endpoint gives them. Pure.
 //!
 //! The model writes `{"label": "…"}`. If the probabilities of its tokens came along, those of the token that begins the
-//! label are added up by the label that each alternative begins, and scaled to a sum of one. The label that was written
-//! counts with certainty if none came, if too little of them falls on the labels, or if they favour another label than
-//! the one that was written (a grammar may have overruled the model).
+//! label are added up by the label that each alternative begins, and scaled to a sum of one. If none came, the label that
+//! was written counts as 1. A label that the model's own probabilities speak against was put into its mouth, by a grammar
+//! or by chance: such a reply cannot be used.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use super::chat::{Choice, Token};
 use super::reply;
 use super::trouble::Trouble;
 
-/// Less than this on all labels together, and the probabilities are about something else.
+/// Less than this on all labels together, and the model meant to say none of them.
 const LEAST: f64 = 0.05;
 /// Rounding may take the logarithm of a probability this far above zero.
 const ROUNDING: f64 = 1e-3;
@@ -29,12 +29,15 @@ pub(super) fn shares<const N: usize>(choice: &Choice, labels: [&str; N]) -> Resu
     let written = written.ok_or_else(|| Trouble::unusable("its label is none of those asked for"))?;
     let tokens = choice.logprobs.as_ref().and_then(|logprobs| logprobs.content.as_deref()).unwrap_or_default();
     check(tokens)?;
-    let certain = std::array::from_fn(|i| if i == written { 1.0 } else { 0.0 });
-    let Some(masses) = masses(tokens, labels) else { return Ok(certain) };
+    let Some(masses) = masses(tokens, labels) else {
+        return Ok(std::array::from_fn(|i| if i == written { 1.0 } else { 0.0 }));
+    };
     let sum: f64 = masses.iter().sum();
-    let is_largest = masses.iter().all(|mass| *mass <= masses[written]);
-    if sum < LEAST || !is_largest {
-        return Ok(certain);
+    if sum < LEAST {
+        return Err(Trouble::unusable("its probabilities say that it meant none of the labels"));
+    }
+    if masses.iter().any(|mass| *mass > masses[written]) {
+        return Err(Trouble::unusable("its probabilities favour another label than the one it wrote"));
     }
     Ok(masses.map(|mass| (mass / sum) as f32))
 }
@@ -118,17 +121,22 @@ mod tests {
     }
 
     #[test]
-    fn the_label_alone_counts_where_probabilities_do_not_help() {
+    fn a_label_that_its_probabilities_speak_against_cannot_be_used() {
         let content = r#"{"label": "neutral"}"#;
-        let favours_another = token("neutral", -3.0, &[("ent", 0.9), ("neutral", 0.05)]);
-        let about_something_else = token("neutral", -9.0, &[("Yes", 0.9), ("No", 0.05)]);
-        for logprobs in [
-            Value::Null,
-            json!({"content": null}),
-            json!({"content": []}),
-            tokens(favours_another),
-            tokens(about_something_else),
+        for (at, said) in [
+            (token("neutral", -3.0, &[("ent", 0.9), ("neutral", 0.05)]), "another label"),
+            (token("neutral", -0.7, &[("contr", 0.51), ("neutral", 0.49)]), "another label"),
+            (token("neutral", -9.0, &[("Yes", 0.9), ("No", 0.05)]), "none of the labels"),
         ] {
+            let trouble = shares(&choice(content, tokens(at)), LABELS).expect_err("contradicts itself");
+            assert!(trouble.to_string().contains(said) && !trouble.is_transient(), "{trouble}");
+        }
+    }
+
+    #[test]
+    fn the_label_alone_counts_where_there_are_no_probabilities() {
+        let content = r#"{"label": "neutral"}"#;
+        for logprobs in [Value::Null, json!({"content": null}), json!({"content": []})] {
             assert_eq!(shares(&choice(content, logprobs), LABELS), Ok([0.0, 1.0, 0.0]));
         }
         let fenced = choice("```json\n{\"label\": \"Contradiction \"}\n```", Value::Null);

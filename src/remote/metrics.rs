@@ -82,6 +82,11 @@ impl Metrics {
         self.retries.with_label_values(&[role.as_str()]).inc();
     }
 
+    /// The roles whose model is left alone because it failed too often.
+    pub fn left_alone(&self) -> Vec<Role> {
+        Role::ALL.into_iter().filter(|role| self.open.with_label_values(&[role.as_str()]).get() > 0).collect()
+    }
+
     pub(super) fn open(&self, role: Role, is_open: bool) {
         self.open.with_label_values(&[role.as_str()]).set(i64::from(is_open));
     }

@@ -8,7 +8,7 @@ use prometheus::{Registry, TextEncoder};
 use serde_json::{Value, json};
 
 use super::scripted::{Act, Gate, Scripted, completion, says, status};
-use super::{Captioner, ChatJudge, Drafter, Endpoint, Judge, Metrics, VisualQa};
+use super::{Captioner, ChatJudge, Drafter, Endpoint, Judge, Metrics, Role, VisualQa};
 use crate::config::{SecretFile, Span};
 use crate::domain::{Caption, Fingerprint, Moment, MomentId, Picture, StreamId, StreamTime, WallTime};
 use crate::seams::{
@@ -109,10 +109,16 @@ fn a_judgement_is_a_label_or_its_probabilities() {
     let alternatives = json!([{"token": "neutral", "logprob": -0.5}, {"token": "contr", "logprob": -1.5}]);
     let token = json!({"token": "neutral", "logprob": -0.5, "top_logprobs": alternatives});
     let before = json!({"token": "{\"label\": \"", "logprob": 0.0});
-    let choice = json!({"message": {"content": judgement("neutral")}, "logprobs": {"content": [before, token]}});
-    let with_logprobs = Act::Reply(200, "", json!({"choices": [choice]}).to_string());
-    let server = Scripted::start([says(&judgement("contradiction")), with_logprobs, says(&judgement("perhaps"))]);
-    let mut judge = Judge::new(&endpoint(server.url()), metrics().0).expect("is configured");
+    let with_logprobs = |label: &str| {
+        let content = json!([before, token]);
+        let choice = json!({"message": {"content": judgement(label)}, "logprobs": {"content": content}});
+        Act::Reply(200, "", json!({"choices": [choice]}).to_string())
+    };
+    let acts = [judgement("contradiction"), judgement("perhaps")].map(|text| says(&text));
+    let [plain, unknown] = acts;
+    let server = Scripted::start([plain, with_logprobs("neutral"), unknown, with_logprobs("contradiction")]);
+    let (metrics, registry) = metrics();
+    let mut judge = Judge::new(&endpoint(server.url()), metrics).expect("is configured");
     let label = judge.judge(&[pair()]).expect("judges")[0];
     assert_eq!((label.entailment, label.neutral, label.contradiction), (0.0, 0.0, 1.0));
     let odds = judge.judge(&[pair()]).expect("judges")[0];
@@ -120,6 +126,10 @@ fn a_judgement_is_a_label_or_its_probabilities() {
     assert!((odds.neutral - due).abs() < 1e-4 && odds.entailment == 0.0, "{odds:?}");
     let error = judge.judge(&[pair()]).expect_err("is no label").to_string();
     assert!(error.contains("none of those asked for"), "{error}");
+    let error = judge.judge(&[pair()]).expect_err("contradicts itself").to_string();
+    assert!(error.contains("favour another label"), "{error}");
+    let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("encodes");
+    assert!(text.contains(r#"gvqa_remote_calls_total{outcome="unusable",role="judge"} 2"#), "{text}");
     let body = &server.asked()[0].body;
     assert_eq!(
         body.pointer("/messages/1/content"),
@@ -220,7 +230,7 @@ fn an_endpoint_that_fails_is_left_alone_and_tried_again() {
     let (metrics, registry) = metrics();
     let pause = Span(Duration::from_secs(2));
     let endpoint = Endpoint { breaker_failures: 2, breaker_pause: pause, ..endpoint(server.url()) };
-    let mut captioner = Captioner::new(&endpoint, metrics).expect("is configured");
+    let mut captioner = Captioner::new(&endpoint, metrics.clone()).expect("is configured");
     let open = || {
         let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("encodes");
         text.contains("gvqa_remote_open{role=\"captioner\"} 1")
@@ -228,14 +238,14 @@ fn an_endpoint_that_fails_is_left_alone_and_tried_again() {
     for _ in 0..2 {
         assert!(caption(&mut captioner).expect_err("fails").contains("status 500"));
     }
-    assert!(open());
+    assert!(open() && metrics.left_alone() == [Role::Captioner]);
     let error = caption(&mut captioner).expect_err("is open");
     assert!(error.contains("left alone"), "{error}");
     assert_eq!(server.asked().len(), 2, "an open breaker asks nobody");
     // Asks until the pause is over; each answer in between comes at once.
     let said = std::iter::repeat_with(|| caption(&mut captioner)).find_map(Result::ok);
     assert_eq!(said.as_deref(), Some("A car."));
-    assert!(!open());
+    assert!(!open() && metrics.left_alone().is_empty());
     assert_eq!(caption(&mut captioner), Ok("A dog.".to_owned()));
 }
 

@@ -64,7 +64,7 @@ async fn an_answer_that_is_neither_yes_nor_no_grounds_nothing() {
     let verdicts = verify(&house, Design::VlmDirect, &[claim("There is a car.", 0.0)]).await;
     assert_eq!(reasons(&verdicts), [Reason::Neutral]);
     let detail = &verdicts[0].deciding().expect("the cited frame decided").detail;
-    assert_eq!(detail, "the model answered neither yes nor no");
+    assert_eq!(detail, "the model's answer is no clear yes or no");
 }
 
 #[tokio::test]

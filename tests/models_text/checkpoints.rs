@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use groundedvqa::models::judge::{Checkpoint, NliJudge, Reading};
 use groundedvqa::seams::{Judge as _, ModelError, Pair};
+use safetensors::tensor::{Dtype, TensorView};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,6 +51,18 @@ fn changed(name: &str, change: impl FnOnce(&mut Value)) -> tempfile::TempDir {
     copy
 }
 
+/// Rewrites the weights in `dir` without the tensors whose names hold `part`, and with one called `more`.
+fn rewritten(dir: &Path, part: Option<&str>, more: Option<&str>) {
+    let path = dir.join("model.safetensors");
+    let bytes = std::fs::read(&path).expect("the weights");
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("safetensors");
+    let numbers = [0; 8];
+    let extra = TensorView::new(Dtype::F32, vec![2], &numbers).expect("two zeros");
+    let kept = tensors.iter().filter(|(name, _)| part.is_none_or(|part| !name.contains(part)));
+    let kept: Vec<(&str, TensorView<'_>)> = kept.chain(more.map(|name| (name, extra))).collect();
+    std::fs::write(&path, safetensors::serialize(kept, None).expect("serialises")).expect("written");
+}
+
 fn load(dir: &Path) -> NliJudge {
     NliJudge::load(dir).expect("loads")
 }
@@ -83,21 +96,47 @@ fn a_missing_term_is_noticed_and_is_what_transformers_computes_without_it() {
     let off = worst(&readings, &rows, |row| &row.logits);
     assert!(off > 100.0 * LOGIT_TOLERANCE, "a missing term passes too: {off}");
     // Each of these is a mistake that one could make in the network.
-    let mistakes: [(&str, &str, fn(&mut Value)); 4] = [
-        ("three-way", "no logarithm", |config| config["max_position_embeddings"] = 16.into()),
-        ("three-way", "positions that are not normalised", |config| config["norm_rel_ebd"] = "none".into()),
-        ("two-way", "shared position keys", |config| config["share_att_key"] = true.into()),
-        ("two-way", "no absolute positions", |config| config["position_biased_input"] = false.into()),
+    let mistakes: [(&str, &str, &str, fn(&mut Value)); 4] = [
+        ("three-way", "no logarithm", "", |config| config["max_position_embeddings"] = 16.into()),
+        ("three-way", "positions that are not normalised", "encoder.LayerNorm", |config| {
+            config["norm_rel_ebd"] = "none".into();
+        }),
+        ("two-way", "shared position keys", ".pos_", |config| config["share_att_key"] = true.into()),
+        ("two-way", "no absolute positions", "", |config| config["position_biased_input"] = false.into()),
     ];
-    for (name, mistake, change) in mistakes {
+    for (name, mistake, left, change) in mistakes {
+        let copy = changed(name, change);
+        if !left.is_empty() {
+            let error = refused(copy.path());
+            assert!(error.contains(left) && error.contains("do not belong together"), "{mistake}: {error}");
+            rewritten(copy.path(), Some(left), None);
+        }
         let (pairs, rows) = reference(name);
         // What a shorter network does not read is the same pair cut; only short ones are compared.
         let short = pairs.iter().zip(rows).filter(|(_, row)| row.tokens == 16).map(|(pair, row)| (pair.clone(), row));
         let (pairs, rows): (Vec<Pair>, Vec<Row>) = short.unzip();
-        let readings = load(changed(name, change).path()).read(&pairs).expect("reads");
+        let readings = load(copy.path()).read(&pairs).expect("reads");
         let off = worst(&readings, &rows, |row| &row.logits);
         assert!(off > 10.0 * LOGIT_TOLERANCE, "{name}: {mistake} passes too: {off}");
     }
+}
+
+#[test]
+fn weights_of_a_larger_network_are_refused_and_old_heads_are_not() {
+    let fewer = changed("three-way", |config| config["num_hidden_layers"] = 1.into());
+    let error = refused(fewer.path());
+    assert!(error.contains("deberta.encoder.layer.1.") && error.contains("do not belong together"), "{error}");
+    assert!(!error.contains("models fetch"), "{error}");
+    let (pairs, _) = reference("three-way");
+    let due = load(&folder("three-way")).read(&pairs).expect("reads");
+    for head in ["lm_predictions.lm_head.bias", "mask_predictions.dense.weight", "deberta.embeddings.position_ids"] {
+        let copy = changed("three-way", |_| ());
+        rewritten(copy.path(), None, Some(head));
+        assert_eq!(load(copy.path()).read(&pairs).expect("reads"), due, "{head}");
+    }
+    let copy = changed("three-way", |_| ());
+    rewritten(copy.path(), None, Some("classifier.out_proj.weight"));
+    assert!(refused(copy.path()).contains("classifier.out_proj.weight"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::store::Store;
 use super::{Config, tell};
 use crate::domain::{Caption, Fingerprint, Picture};
 use crate::models::device;
-use crate::models::weights::{failed, tokenizer, unusable};
+use crate::models::weights::{failed, not_this, tokenizer, unusable};
 use crate::seams::{Captioner, ModelError};
 
 const NAME: &str = "blip";
@@ -67,12 +67,24 @@ pub(super) fn load(
         store.fingerprint(&format!("blip/{}t", config.caption_tokens), &["config.json", "tokenizer.json"])?;
     let tokenizer = tokenizer(NAME, &folder.join("tokenizer.json"))?;
     let side = shape.vision_config.image_size as u32;
+    let account = store.account();
     let net = BlipForConditionalGeneration::new(&shape, store.into_builder(DType::F32, on))
         .map_err(|error| load_error(NAME, folder, &error))?;
+    account.settle(is_beside_captions).map_err(|left| not_this(NAME, folder, left))?;
     // It counts positions from zero, and has so many.
     let limit = config.caption_tokens.min(shape.text_config.max_position_embeddings);
     let (normal, device) = (Normal::new(MEAN, DEVIATION), on.clone());
     Ok(Blip { net, tokenizer, normal, side, begin, end, limit, device, fingerprint })
+}
+
+/// Heads of BLIP that compare pictures with texts, and the head's bias, which files hold twice. A text encoder is none of
+/// them: with one, the decoder was trained to answer what the encoder read, and not to describe.
+fn is_beside_captions(tensor: &str) -> bool {
+    tensor == HEAD_BIAS[0]
+        || tensor == "logit_scale"
+        || ["itm_head.", "vision_proj.", "text_proj.", "visual_projection.", "text_projection."]
+            .iter()
+            .any(|begin| tensor.starts_with(begin))
 }
 
 /// The shape with what published files leave to transformers' defaults.

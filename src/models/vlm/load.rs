@@ -14,7 +14,7 @@ use super::store::Store;
 use super::{Config, Shared, Vlm, blip};
 use crate::models::device;
 use crate::models::net::vlm::Shape;
-use crate::models::weights::{tokenizer, unusable};
+use crate::models::weights::{not_this, tokenizer, unusable};
 use crate::seams::{Captioner, ModelError, VisualQa};
 
 /// The role in messages until the family is known.
@@ -109,7 +109,9 @@ impl Builder<'_> {
         let type_name = self.dtype.as_str();
         let described = format!("{described}/p{}/{}t/{type_name}", prompt::VERSION, self.config.caption_tokens);
         let fingerprint = store.fingerprint(&described, &BESIDE)?;
+        let account = store.account();
         let net = build(&store.into_builder(self.dtype, self.device)).map_err(|e| load_error(name, self.folder, &e))?;
+        account.settle(|_| false).map_err(|left| not_this(name, self.folder, left))?;
         Ok(Vlm { name, net, lens, prompt, config: self.config.clone(), fingerprint, last: None })
     }
 

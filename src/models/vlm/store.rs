@@ -18,6 +18,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::Fingerprint;
+use crate::models::unread::{Ledger, Unread};
 use crate::models::weights::unusable;
 use crate::seams::ModelError;
 
@@ -32,6 +33,20 @@ pub(super) struct Store {
     tensors: BTreeMap<String, Entry>,
     /// Names that stand for other tensors.
     aliases: BTreeMap<&'static str, &'static str>,
+    read: Ledger,
+}
+
+/// The tensors of a folder, to be held against what a network read of them.
+pub(super) struct Account {
+    names: Vec<String>,
+    read: Ledger,
+}
+
+impl Account {
+    /// Refuses tensors that nothing asked for, but for the `harmless` ones.
+    pub(super) fn settle(&self, harmless: impl Fn(&str) -> bool) -> std::result::Result<(), Unread> {
+        self.read.settle(self.names.iter().map(String::as_str), harmless)
+    }
 }
 
 struct Entry {
@@ -56,7 +71,8 @@ impl Store {
         for (index, path) in files.iter().enumerate() {
             read_names(index, path, &mut tensors).map_err(|why| unusable(model, path, why))?;
         }
-        Ok(Self { model: model.to_owned(), folder: folder.to_owned(), files, tensors, aliases: BTreeMap::new() })
+        let (model, folder) = (model.to_owned(), folder.to_owned());
+        Ok(Self { model, folder, files, tensors, aliases: BTreeMap::new(), read: Ledger::default() })
     }
 
     /// Lets `name` stand for `target` if the file lacks `name`.
@@ -82,6 +98,11 @@ impl Store {
         }
         let hex = format!("{:x}", hasher.finalize());
         Ok(Fingerprint::new(format!("{name}@{}", &hex[..12])))
+    }
+
+    /// What tells, once a network was built, what it left.
+    pub(super) fn account(&self) -> Account {
+        Account { names: self.tensors.keys().cloned().collect(), read: self.read.clone() }
     }
 
     /// The tensors, for a network that computes in `dtype` on `device`.
@@ -177,6 +198,7 @@ impl SimpleBackend for Reader {
 
     fn get_unchecked(&self, name: &str, dtype: DType, device: &Device) -> Result<Tensor> {
         let entry = self.entry(name).ok_or_else(|| candle_core::Error::Msg(format!("no tensor {name}")))?;
+        self.store.read.note(name);
         let bytes = self.bytes(entry)?;
         Tensor::from_raw_buffer(&bytes, entry.dtype, &entry.shape, &Device::Cpu)?.to_dtype(dtype)?.to_device(device)
     }

@@ -150,6 +150,72 @@ fn what_is_wrong_with_a_folder_is_said_by_file() {
     assert!(loaded(copy("qwen3-tied").path()).is_ok(), "an undamaged copy");
 }
 
+/// Writes tensors of zeros into the weights of `folder`.
+fn add(folder: &Path, names: &[(&str, &[usize])]) {
+    let path = folder.join("model.safetensors");
+    let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("the weights");
+    for (name, dims) in names {
+        let zeros = candle_core::Tensor::zeros(*dims, DType::F32, &Device::Cpu).expect("zeros");
+        tensors.insert((*name).to_owned(), zeros);
+    }
+    candle_core::safetensors::save(&tensors, &path).expect("written");
+}
+
+#[test]
+fn weights_of_a_larger_network_are_refused() {
+    for (name, section, key, left) in [
+        ("qwen3-tied", "text_config", "num_hidden_layers", "model.language_model.layers.2."),
+        ("qwen3-tied", "vision_config", "deepstack_visual_indexes", "model.visual.deepstack_merger_list.1."),
+        ("smolvlm", "text_config", "num_hidden_layers", "model.text_model.layers.2."),
+        ("smolvlm", "vision_config", "num_hidden_layers", "model.vision_model.encoder.layers.2."),
+        ("blip", "text_config", "num_hidden_layers", "text_decoder.bert.encoder.layer.1."),
+        ("blip", "vision_config", "num_hidden_layers", "vision_model.encoder.layers.1."),
+    ] {
+        let folder = copy(name);
+        let path = folder.path().join("config.json");
+        let mut json: Value = serde_json::from_slice(&fs::read(&path).expect("there")).expect("JSON");
+        match &mut json[section][key] {
+            Value::Array(blocks) => drop(blocks.pop().expect("one")),
+            number => *number = (number.as_u64().expect(key) - 1).into(),
+        }
+        fs::write(&path, json.to_string()).expect("written");
+        let error = refusal(folder.path());
+        assert!(error.contains(left) && error.contains("do not belong together"), "{name} {section}: {error}");
+    }
+    // A quantised model beside its scales, and a decoder that was taught to answer a text encoder.
+    for (name, tensor) in [
+        ("qwen3-tied", "model.language_model.layers.0.mlp.up_proj.weight_scale_inv"),
+        ("blip", "text_encoder.embeddings.word_embeddings.weight"),
+    ] {
+        let folder = copy(name);
+        add(folder.path(), &[(tensor, &[2])]);
+        assert!(refusal(folder.path()).contains(tensor), "{name}");
+    }
+}
+
+#[test]
+fn tensors_that_no_version_reads_are_left_alone() {
+    let frequencies = "model.language_model.rotary_emb.inv_freq";
+    for (name, extras) in [
+        ("qwen3-tied", vec![("lm_head.weight", &[512, 32][..]), (frequencies, &[4])]),
+        ("smolvlm", vec![("model.vision_model.embeddings.position_ids", &[1, 64][..])]),
+        (
+            "blip",
+            vec![
+                ("text_decoder.bert.embeddings.position_ids", &[1, 64][..]),
+                ("text_decoder.cls.predictions.decoder.bias", &[256]),
+                ("itm_head.weight", &[2, 32]),
+                ("vision_proj.bias", &[16]),
+                ("logit_scale", &[]),
+            ],
+        ),
+    ] {
+        let folder = copy(name);
+        add(folder.path(), &extras);
+        assert!(loaded(folder.path()).is_ok(), "{name}: {:?}", loaded(folder.path()).err());
+    }
+}
+
 #[test]
 fn bounds_are_checked_before_anything_is_read() {
     for (config, key) in [
