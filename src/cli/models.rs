@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 
 use super::hub;
 use crate::models::fetch::Fetcher;
-use crate::models::manifest::{Expected, Lock, Manifest, RepositoryFile};
+use crate::models::manifest::{Expected, Lock, Manifest, fetch_command};
 
 /// Fetch, check and list the model files of a profile.
 #[derive(Debug, clap::Args)]
@@ -94,9 +94,10 @@ fn verify(manifest: &Manifest, dir: &Path, out: &mut dyn Write) -> anyhow::Resul
             }
         }
     }
-    for file in manifest.unknown() {
+    for (repository, file) in manifest.unknown() {
         wrong += 1;
-        writeln!(out, "WRONG    {}: was never fetched: run `groundedvqa models fetch`", file.install)
+        let fetch = fetch_command(Some(&repository.name), dir);
+        writeln!(out, "WRONG    {}: was never fetched: run `{fetch}`", file.install)
             .context("cannot write the result")?;
     }
     if wrong > 0 {
@@ -119,7 +120,7 @@ fn list(manifest: &Manifest, dir: &Path, out: &mut dyn Write) -> anyhow::Result<
         writeln!(out, "{} (hub): {}", repository.id(), repository.provenance)?;
         writeln!(out, "  licence: {}", repository.licence)?;
         for file in &repository.files {
-            let known = RepositoryFile::expected(file).map(|file| row(&file, dir));
+            let known = repository.expected().find(|known| known.install == file.install).map(|file| row(&file, dir));
             let unknown = || format!("{:<10} {:<10} {:>7} MB  {}", file.role.to_string(), "missing", "?", file.install);
             writeln!(out, "  {}", known.unwrap_or_else(unknown))?;
         }
@@ -147,6 +148,11 @@ mod tests {
             text.contains("WRONG    judge/model.onnx") && error.to_string().contains("missing or corrupt"),
             "{text}"
         );
+        let mut out = Vec::new();
+        verify(&Manifest::gpu(), dir.path(), &mut out).expect_err("nothing was fetched");
+        let text = String::from_utf8(out).expect("text");
+        let due = format!("models fetch --profile gpu --dir {} Qwen/Qwen3-4B-GGUF`", dir.path().display());
+        assert!(text.contains(&due), "{text}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokenizers::utils::truncation::TruncationParams;
 
 use super::device;
 use super::net::{Bert, Packed, runs};
-use super::weights::{self, Weights};
+use super::weights::{self, Weights, Whose};
 use crate::domain::{Embedding, Fingerprint};
 use crate::seams::{Embedder, ModelError};
 
@@ -32,8 +32,8 @@ impl MiniLm {
         let path = dir.join("model.safetensors");
         // The file, its tensors, and a second copy of the matrices.
         device::announce(NAME, 3 * std::fs::metadata(&path).map_or(0, |file| file.len()))?;
-        let weights = Weights::read(NAME, &path)?;
-        let mut tokenizer = weights::tokenizer(NAME, &dir.join("tokenizer.json"))?;
+        let weights = Weights::read(Whose::Ours, NAME, &path)?;
+        let mut tokenizer = weights::tokenizer(Whose::Ours, NAME, &dir.join("tokenizer.json"))?;
         tokenizer
             .with_truncation(Some(TruncationParams { max_length: LONGEST, ..TruncationParams::default() }))
             .map_err(|error| weights::unusable(NAME, &path, error))?;

@@ -50,7 +50,9 @@ pub enum FetchError {
     #[error("what earlier fetches found cannot be used")]
     Lock(#[from] LockError),
     /// A package is missing and the network must not be used.
-    #[error("{package} is not installed and the network must not be used: run again without offline")]
+    #[error(
+        "{package} is not installed and the network must not be used: run again without --offline, GVQA_OFFLINE and HF_HUB_OFFLINE"
+    )]
     Offline {
         /// Name and version.
         package: String,

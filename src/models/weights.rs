@@ -13,15 +13,35 @@ use super::unread::{Ledger, Unread};
 use crate::domain::Fingerprint;
 use crate::seams::ModelError;
 
-/// A file that cannot be used, and what to do about it.
-pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelError {
-    ModelError::Load {
-        model: model.to_owned(),
-        reason: format!("{}: {why}; run `groundedvqa models fetch`", path.display()),
+/// Whose a file is, which decides what brings it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Of a built-in model, in a folder named after its role.
+    Ours,
+    /// Of a model that the site chose, wherever it has it from.
+    Theirs,
+}
+
+impl Whose {
+    fn refuse(self, model: &str, path: &Path, why: impl Display) -> ModelError {
+        match self {
+            Self::Ours => unusable(model, path, why),
+            Self::Theirs => not_this(model, path, why),
+        }
     }
 }
 
-/// A file that somebody chose and that cannot be used: fetching would bring the same one again.
+/// A file of a built-in model that cannot be used: fetching mends it.
+pub(super) fn unusable(model: &str, path: &Path, why: impl Display) -> ModelError {
+    let roles = ["captioner", "embedder", "drafter", "judge"];
+    let named = |path: &&Path| path.file_name().is_some_and(|name| roles.iter().any(|role| name == *role));
+    let dir = path.ancestors().find(named).and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty());
+    let into = dir.map(|dir| format!(" --dir {}", dir.display())).unwrap_or_default();
+    let reason = format!("{}: {why}; run `groundedvqa models fetch{into}`", path.display());
+    ModelError::Load { model: model.to_owned(), reason }
+}
+
+/// A file of a model that the site chose and that cannot be used: fetching would bring the same one again.
 pub(super) fn not_this(model: &str, path: &Path, why: impl Display) -> ModelError {
     ModelError::Load { model: model.to_owned(), reason: format!("{}: {why}", path.display()) }
 }
@@ -31,9 +51,19 @@ pub(super) fn failed(model: &str, why: impl Display) -> ModelError {
     super::device::failed(model, &why.to_string())
 }
 
+/// A file of a model that the site chose and that is not there.
+pub(super) fn missing(model: &str, path: &Path) -> ModelError {
+    let why = "is missing: put the model's files there, or install one of those that `groundedvqa models list --profile gpu` \
+        shows, by its name";
+    ModelError::Load { model: model.to_owned(), reason: format!("{} {why}", path.display()) }
+}
+
 /// The whole of a file.
-pub(super) fn read(model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
-    fs::read(path).map_err(|error| unusable(model, path, error))
+pub(super) fn read(whose: Whose, model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
+    fs::read(path).map_err(|error| match (whose, error.kind()) {
+        (Whose::Theirs, std::io::ErrorKind::NotFound) => missing(model, path),
+        _ => whose.refuse(model, path, error),
+    })
 }
 
 /// `name@` and the first twelve hexadecimal digits of the SHA-256 of `weights`.
@@ -45,8 +75,9 @@ pub(super) fn fingerprint(name: &str, weights: &[u8]) -> Fingerprint {
 
 /// The tokenizer beside the weights, without the padding and truncation it was saved with: callers never pad, and
 /// truncate to what their model was trained on.
-pub(super) fn tokenizer(model: &str, path: &Path) -> Result<Tokenizer, ModelError> {
-    let mut tokenizer = Tokenizer::from_bytes(read(model, path)?).map_err(|error| unusable(model, path, error))?;
+pub(super) fn tokenizer(whose: Whose, model: &str, path: &Path) -> Result<Tokenizer, ModelError> {
+    let bytes = read(whose, model, path)?;
+    let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| whose.refuse(model, path, error))?;
     tokenizer.with_padding(None);
     Ok(tokenizer)
 }
@@ -60,10 +91,10 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Reads the file at `path`, the weights of `model`.
-    pub(super) fn read(model: &str, path: &Path) -> Result<Self, ModelError> {
-        let bytes = read(model, path)?;
+    pub(super) fn read(whose: Whose, model: &str, path: &Path) -> Result<Self, ModelError> {
+        let bytes = read(whose, model, path)?;
         let tensors = candle_core::safetensors::load_buffer(&bytes, &Device::Cpu)
-            .map_err(|error| unusable(model, path, format!("not a safetensors file: {error}")))?;
+            .map_err(|error| whose.refuse(model, path, format!("not a safetensors file: {error}")))?;
         Ok(Self { tensors, read: Ledger::default(), fingerprint: fingerprint(model, &bytes) })
     }
 

@@ -53,7 +53,8 @@ impl SceneDescriber {
         let [manifest, numbers] = [published::MANIFEST, published::NUMBERS].map(|name| dir.join(name));
         // The numbers as read, as floats and packed, and the maps between the layers.
         device::announce(ROLE, (64 << 20) + 3 * std::fs::metadata(&numbers).map_or(0, |file| file.len()))?;
-        let (manifest, numbers) = (weights::read(ROLE, &manifest)?, weights::read(ROLE, &numbers)?);
+        let (manifest, numbers) =
+            (weights::read(Whose::Ours, ROLE, &manifest)?, weights::read(Whose::Ours, ROLE, &numbers)?);
         let convolutions = published::convolutions(&manifest, &numbers).map_err(|e| weights::unusable(ROLE, dir, e))?;
         let network = Nanodet::build(convolutions).map_err(|e| weights::unusable(ROLE, dir, e))?;
         let fingerprint = weights::fingerprint(&format!("scene-describer-{RULES}+nanodet-g-416"), &numbers);

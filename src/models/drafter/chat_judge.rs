@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{Gguf, Llama, Memory, Shape, Tokenizer};
 use crate::domain::Fingerprint;
-use crate::models::weights;
+use crate::models::weights::{self, Whose};
 use crate::seams::{ChatJudge, ModelError, Pair, Strictness};
 
 const MODEL: &str = "chat-judge";
@@ -55,7 +55,7 @@ impl SmolLm2Judge {
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
         let path = dir.join("model.gguf");
         let unusable = |reason: String| weights::unusable(MODEL, &path, reason);
-        let bytes = weights::read(MODEL, &path)?;
+        let bytes = weights::read(Whose::Ours, MODEL, &path)?;
         let gguf = Gguf::parse(&bytes).map_err(|error| unusable(error.to_string()))?;
         let shape = Shape::read(&gguf, CONTEXT).map_err(|error| unusable(error.to_string()))?;
         let network = Llama::load(&gguf, shape).map_err(|error| unusable(error.to_string()))?;

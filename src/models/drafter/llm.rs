@@ -53,7 +53,7 @@ impl LanguageModel {
     pub fn smollm2(dir: &Path) -> Result<Self, ModelError> {
         let path = dir.join("model.gguf");
         let unusable = |reason: String| weights::unusable(MODEL, &path, reason);
-        Self::read(&weights::read(MODEL, &path)?, Some("smollm2-135m-instruct")).map_err(unusable)?
+        Self::read(&weights::read(Whose::Ours, MODEL, &path)?, Some("smollm2-135m-instruct")).map_err(unusable)?
     }
 
     /// Any model of the supported architectures: the GGUF file at `path`.
@@ -62,7 +62,7 @@ impl LanguageModel {
             model: MODEL.to_owned(),
             reason: format!("{}: {reason}", path.display()),
         };
-        let bytes = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
+        let bytes = weights::read(Whose::Theirs, MODEL, path)?;
         Self::read(&bytes, None).map_err(refused)?
     }
 

@@ -118,15 +118,40 @@ impl Lock {
         }
     }
 
-    /// The files below `folder`, which is relative to the models directory, as files for `role`.
-    pub fn below<'a>(&'a self, folder: &'a Path, role: Role) -> impl Iterator<Item = Expected<'a>> {
-        let own = self.file.iter().filter(move |(install, _)| Path::new(install).starts_with(folder));
-        own.map(move |(install, locked)| Expected { role, install, sha256: &locked.sha256, bytes: locked.bytes })
+    /// Which of its files, installed under `dir`, are read for `role` from `path`, a file or a folder: by name or by
+    /// whatever links lead there.
+    pub fn among(&self, dir: &Path, path: &Path, role: Role) -> Vec<Expected<'_>> {
+        let read = targets(path);
+        let is_read = |install: &str| {
+            let installed = dir.join(install);
+            let real = real(&installed);
+            installed.starts_with(path) || read.iter().any(|target| real.starts_with(target))
+        };
+        let own = self.file.iter().filter(|(install, _)| is_read(install));
+        own.map(|(install, locked)| {
+            let hub = Some(&*locked.repository);
+            Expected { role, install, sha256: &locked.sha256, bytes: locked.bytes, hub }
+        })
+        .collect()
     }
+}
+
+/// `path`, and what lies in it if it is a folder, without links.
+fn targets(path: &Path) -> Vec<PathBuf> {
+    let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    std::iter::once(path.to_owned()).chain(inside).map(|path| real(&path)).collect()
+}
+
+/// `path` without links, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     fn locked(repository: &str, revision: &str) -> Locked {
@@ -167,8 +192,55 @@ mod tests {
         lock.complete(&mut manifest);
         assert_eq!(manifest.repositories[0].files[0].bytes, Some(7));
         assert_eq!(manifest.repositories[1].files[0].bytes, None);
-        let below = |folder: &str| lock.below(Path::new(folder), Role::Judge).count();
+        let below = |folder: &str| lock.among(dir.path(), &dir.path().join(folder), Role::Judge).len();
         assert_eq!((below("j"), below("jj"), below("")), (1, 0, 1));
+    }
+
+    #[test]
+    fn links_do_not_lead_around_it() {
+        let (dir, other) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let (models, elsewhere) = (dir.path(), other.path());
+        let mut lock = Lock::default();
+        for (install, bytes) in [("real/m", b"weights"), ("moved/m", b"weights")] {
+            lock.insert(install, locked("a/b", "main"));
+            fs::create_dir_all(models.join(install).parent().expect("a folder")).expect("made");
+            fs::write(models.join(install), bytes).expect("written");
+        }
+        // The folder of a fetched model was moved to another disk and linked; another one is linked to under a new name.
+        fs::rename(models.join("moved"), elsewhere.join("disk")).expect("moved");
+        let link = |target: &Path, link: &Path| symlink(target, link).expect("linked");
+        link(&elsewhere.join("disk"), &models.join("moved"));
+        link(&models.join("real"), &models.join("alias"));
+        link(&models.join("real"), &elsewhere.join("alias"));
+        link(models, &elsewhere.join("models"));
+        link(&models.join("real/m"), &elsewhere.join("m.gguf"));
+        fs::create_dir(elsewhere.join("picked")).expect("made");
+        link(&models.join("real/m"), &elsewhere.join("picked/m"));
+        fs::create_dir(elsewhere.join("own")).expect("made");
+        fs::write(elsewhere.join("own/m"), "weighty").expect("written");
+        let read = |path: PathBuf| {
+            let found = lock.among(models, &path, Role::Judge);
+            found.iter().map(|file| file.install.to_owned()).collect::<Vec<_>>()
+        };
+        for path in ["real", "real/m", "alias", "./moved/../real", "real/../alias/."] {
+            assert_eq!(read(models.join(path)), ["real/m"], "{path}");
+        }
+        for path in ["alias", "models/real", "models/alias/m", "m.gguf", "picked"] {
+            assert_eq!(read(elsewhere.join(path)), ["real/m"], "{path}");
+        }
+        assert_eq!(read(models.join("moved")), ["moved/m"]);
+        assert_eq!(read(elsewhere.join("disk")), ["moved/m"]);
+        assert!(read(elsewhere.join("own")).is_empty() && read(elsewhere.join("nowhere")).is_empty());
+        // A file that is gone is missed through a link as well.
+        fs::remove_file(models.join("real/m")).expect("there");
+        assert_eq!(read(elsewhere.join("alias")), ["real/m"]);
+        fs::write(models.join("real/m"), "weighty").expect("written");
+        let found = lock.among(models, &elsewhere.join("alias"), Role::Judge);
+        let error = found[0].verify(models).expect_err("other bytes").to_string();
+        assert!(
+            error.contains("is corrupt") && error.contains("--manifest FILE") && error.contains(" a/b`"),
+            "{error}"
+        );
     }
 
     #[test]

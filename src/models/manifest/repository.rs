@@ -45,6 +45,14 @@ impl Repository {
         format!("{}@{}", self.name, self.revision)
     }
 
+    /// Every file of which is known what it must be.
+    pub fn expected(&self) -> impl Iterator<Item = Expected<'_>> {
+        self.files.iter().filter_map(|file| {
+            let (sha256, bytes) = file.sha256.as_ref().zip(file.bytes)?;
+            Some(Expected { role: file.role, install: &file.install, sha256, bytes, hub: Some(&*self.name) })
+        })
+    }
+
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let word = |text: &str, more: &str| {
             let known = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c) || more.contains(c);
@@ -69,13 +77,5 @@ impl Repository {
             }
         }
         Ok(())
-    }
-}
-
-impl RepositoryFile {
-    /// What it must be, if that is known.
-    pub fn expected(&self) -> Option<Expected<'_>> {
-        let (sha256, bytes) = self.sha256.as_ref().zip(self.bytes)?;
-        Some(Expected { role: self.role, install: &self.install, sha256, bytes })
     }
 }

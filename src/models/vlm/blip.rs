@@ -15,7 +15,7 @@ use super::store::Store;
 use super::{Config, tell};
 use crate::domain::{Caption, Fingerprint, Picture};
 use crate::models::device;
-use crate::models::weights::{failed, not_this, tokenizer, unusable};
+use crate::models::weights::{Whose, failed, not_this, tokenizer};
 use crate::seams::{Captioner, ModelError};
 
 const NAME: &str = "blip";
@@ -50,11 +50,11 @@ pub(super) fn load(
     config: &Config,
     on: &Device,
 ) -> Result<Blip, ModelError> {
-    let broken = |why: serde_json::Error| unusable(NAME, &folder.join("config.json"), why);
+    let broken = |why: serde_json::Error| not_this(NAME, &folder.join("config.json"), why);
     let mut json: Value = serde_json::from_str(text).map_err(broken)?;
     let shape = shape(&mut json).map_err(broken)?;
     if let Some(wrong) = impossible(&json) {
-        return Err(unusable(NAME, &folder.join("config.json"), wrong));
+        return Err(not_this(NAME, &folder.join("config.json"), wrong));
     }
     let id = |key: &str, otherwise: u64| json["text_config"][key].as_u64().unwrap_or(otherwise) as u32;
     let (begin, end) = (id("bos_token_id", 30522), id("sep_token_id", 102));
@@ -65,7 +65,7 @@ pub(super) fn load(
     }
     let fingerprint =
         store.fingerprint(&format!("blip/{}t", config.caption_tokens), &["config.json", "tokenizer.json"])?;
-    let tokenizer = tokenizer(NAME, &folder.join("tokenizer.json"))?;
+    let tokenizer = tokenizer(Whose::Theirs, NAME, &folder.join("tokenizer.json"))?;
     let side = shape.vision_config.image_size as u32;
     let account = store.account();
     let net = BlipForConditionalGeneration::new(&shape, store.into_builder(DType::F32, on))

@@ -14,7 +14,7 @@ use super::store::Store;
 use super::{Config, Shared, Vlm, blip};
 use crate::models::device;
 use crate::models::net::vlm::Shape;
-use crate::models::weights::{not_this, tokenizer, unusable};
+use crate::models::weights::{Whose, not_this, read, tokenizer};
 use crate::seams::{Captioner, ModelError, VisualQa};
 
 /// The role in messages until the family is known.
@@ -45,7 +45,7 @@ pub fn load(dir: &Path, config: &Config, device: &Device, dtype: DType) -> Resul
     config.check().map_err(wrong)?;
     let folder = &dir.join(&config.folder);
     let text = text(folder, "config.json")?;
-    let family = config::parse(&text).map_err(|why| unusable(ROLE, &folder.join("config.json"), why))?;
+    let family = config::parse(&text).map_err(|why| not_this(ROLE, &folder.join("config.json"), why))?;
     let store = Store::open(ROLE, folder)?;
     let builder = Builder { folder, config, device, dtype };
     match family {
@@ -86,7 +86,7 @@ impl Builder<'_> {
         let side = (shape.vision.side * shape.vision.patch) as u64;
         if let Some(square) = processor.square().filter(|square| *square != side) {
             let why = format!("max_image_size is {square}, and the tower takes pictures of {side} pixels a side");
-            return Err(unusable("smolvlm", &self.folder.join("preprocessor_config.json"), why));
+            return Err(not_this("smolvlm", &self.folder.join("preprocessor_config.json"), why));
         }
         let lens = Lens::smol(shape, &processor);
         let prompt = self.prompt(Style::SMOL, shape.image_token)?;
@@ -120,14 +120,14 @@ impl Builder<'_> {
         if !path.exists() {
             return Ok(Processor::default());
         }
-        serde_json::from_str(&text(self.folder, "preprocessor_config.json")?).map_err(|why| unusable(ROLE, &path, why))
+        serde_json::from_str(&text(self.folder, "preprocessor_config.json")?).map_err(|why| not_this(ROLE, &path, why))
     }
 
     fn prompt(&self, style: Style, image: u32) -> Result<Prompt, ModelError> {
         let template = self.template(style)?;
         let path = self.folder.join("tokenizer.json");
-        let tokenizer = tokenizer(ROLE, &path)?;
-        Prompt::new(tokenizer, &template, image, &self.stops()?).map_err(|why| unusable(ROLE, &path, why))
+        let tokenizer = tokenizer(Whose::Theirs, ROLE, &path)?;
+        Prompt::new(tokenizer, &template, image, &self.stops()?).map_err(|why| not_this(ROLE, &path, why))
     }
 
     /// Tokens that end an answer according to `generation_config.json`, if it is there.
@@ -158,7 +158,7 @@ impl Builder<'_> {
             return Ok(Template::of(style));
         };
         let made = Template::rendered(style, &source, &token("bos_token"), &token("eos_token"));
-        made.map_err(|why| unusable(ROLE, &self.folder.join(name), why))
+        made.map_err(|why| not_this(ROLE, &self.folder.join(name), why))
     }
 
     /// A file of the folder that may be missing.
@@ -167,7 +167,7 @@ impl Builder<'_> {
         if !path.exists() {
             return Ok(Value::Null);
         }
-        serde_json::from_str(&text(self.folder, name)?).map_err(|why| unusable(ROLE, &path, why))
+        serde_json::from_str(&text(self.folder, name)?).map_err(|why| not_this(ROLE, &path, why))
     }
 }
 
@@ -179,7 +179,8 @@ fn written(value: &Value) -> Option<String> {
 
 fn text(folder: &Path, name: &str) -> Result<String, ModelError> {
     let path = folder.join(name);
-    fs::read_to_string(&path).map_err(|error| unusable(ROLE, &path, error))
+    let bytes = read(Whose::Theirs, ROLE, &path)?;
+    String::from_utf8(bytes).map_err(|error| not_this(ROLE, &path, error))
 }
 
 /// Bytes of what a decoder remembers of `tokens` tokens.
@@ -212,7 +213,7 @@ fn tell_memory(
 /// A folder whose tensors do not fit its configuration, or a device without room for them.
 pub(super) fn load_error(name: &str, folder: &Path, error: &candle_core::Error) -> ModelError {
     match device::failed(name, &error.to_string()) {
-        ModelError::Run { .. } => unusable(name, folder, error),
+        ModelError::Run { .. } => not_this(name, folder, error),
         memory => memory,
     }
 }

@@ -12,7 +12,7 @@ use super::picture::Processor;
 use super::prompt::{Prompt, Style, Template};
 use super::{Config, Shared, Vlm};
 use crate::domain::Fingerprint;
-use crate::models::weights::unusable;
+use crate::models::weights::not_this;
 use crate::seams::ModelError;
 
 use super::load::{Loaded, load_error};
@@ -26,7 +26,7 @@ pub fn random(
     dtype: DType,
 ) -> std::result::Result<Loaded, ModelError> {
     let beside = std::path::Path::new("config.json");
-    let family = config::parse(config_json).map_err(|why| unusable("random", beside, why))?;
+    let family = config::parse(config_json).map_err(|why| not_this("random", beside, why))?;
     let at = VarBuilder::from_backend(Box::new(Noise), dtype, device.clone());
     let processor = Processor::default();
     let (name, net, lens, style, image) = match &family {
@@ -37,10 +37,10 @@ pub fn random(
         Family::Smol(shape) => {
             ("smolvlm", Net::smol(&at, shape), Lens::smol(shape, &processor), Style::SMOL, shape.image_token)
         }
-        Family::Blip => return Err(unusable("random", beside, "BLIP is not measured")),
+        Family::Blip => return Err(not_this("random", beside, "BLIP is not measured")),
     };
     let net = net.map_err(|error| load_error(name, beside, &error))?;
-    let prompt = Prompt::new(tokenizer, &Template::of(style), image, &[]).map_err(|why| unusable(name, beside, why))?;
+    let prompt = Prompt::new(tokenizer, &Template::of(style), image, &[]).map_err(|why| not_this(name, beside, why))?;
     let fingerprint = Fingerprint::new(format!("{name}@random"));
     let model = Vlm { name, net, lens, prompt, config: config.clone(), fingerprint, last: None };
     Ok(Loaded::both(Shared::new(model)))

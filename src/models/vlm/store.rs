@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::domain::Fingerprint;
 use crate::models::unread::{Ledger, Unread};
-use crate::models::weights::unusable;
+use crate::models::weights::{missing, not_this};
 use crate::seams::ModelError;
 
 const SINGLE: &str = "model.safetensors";
@@ -69,7 +69,10 @@ impl Store {
         let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
         let mut tensors = BTreeMap::new();
         for (index, path) in files.iter().enumerate() {
-            read_names(index, path, &mut tensors).map_err(|why| unusable(model, path, why))?;
+            if !path.exists() {
+                return Err(missing(model, path));
+            }
+            read_names(index, path, &mut tensors).map_err(|why| not_this(model, path, why))?;
         }
         let (model, folder) = (model.to_owned(), folder.to_owned());
         Ok(Self { model, folder, files, tensors, aliases: BTreeMap::new(), read: Ledger::default() })
@@ -94,7 +97,7 @@ impl Store {
         let mut hasher = Sha256::new();
         for path in self.files.iter().cloned().chain(others) {
             let hashed = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
-            hashed.map_err(|error| unusable(&self.model, &path, error))?;
+            hashed.map_err(|error| not_this(&self.model, &path, error))?;
         }
         let hex = format!("{:x}", hasher.finalize());
         Ok(Fingerprint::new(format!("{name}@{}", &hex[..12])))
@@ -118,12 +121,12 @@ fn shards(model: &str, folder: &Path) -> std::result::Result<Vec<String>, ModelE
     if !index.exists() {
         return Ok(vec![SINGLE.to_owned()]);
     }
-    let text = fs::read_to_string(&index).map_err(|error| unusable(model, &index, error))?;
-    let map: Index = serde_json::from_str(&text).map_err(|error| unusable(model, &index, error))?;
+    let text = fs::read_to_string(&index).map_err(|error| not_this(model, &index, error))?;
+    let map: Index = serde_json::from_str(&text).map_err(|error| not_this(model, &index, error))?;
     let names: BTreeSet<String> = map.weight_map.into_values().collect();
     let plain = |name: &String| Path::new(name).components().all(|c| matches!(c, Component::Normal(_)));
     if names.is_empty() || !names.iter().all(plain) {
-        return Err(unusable(model, &index, "it names no files, or files outside the folder"));
+        return Err(not_this(model, &index, "it names no files, or files outside the folder"));
     }
     Ok(names.into_iter().collect())
 }

@@ -29,10 +29,12 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HubError {
     /// The network must not be used, and the file is not here.
-    #[error("it is not on this machine and the network must not be used: run again without offline")]
+    #[error(
+        "it is not on this machine and the network must not be used: run again without --offline, GVQA_OFFLINE and HF_HUB_OFFLINE"
+    )]
     Offline,
     /// No connection, or no answer in time.
-    #[error("the hub cannot be reached: go online, or set the endpoint to a mirror, and run again; {0}")]
+    #[error("the hub cannot be reached: go online, or name a mirror with --hub-endpoint, and run again; {0}")]
     Unreachable(String),
     /// Breaks off within the file.
     #[error("broken off after {got} of {of} bytes: run again, it goes on from there; {reason}")]
@@ -45,7 +47,9 @@ pub enum HubError {
         reason: String,
     },
     /// The token is missing or not accepted.
-    #[error("the hub wants to know who asks (status {status}): give a token that may read this repository")]
+    #[error(
+        "the hub wants to know who asks (status {status}): give a token that may read this repository with --hub-token-file"
+    )]
     Unauthorized {
         /// 401 or 403.
         status: u16,
@@ -54,21 +58,23 @@ pub enum HubError {
     #[error("the endpoint is http and the token would be read on the way: use https, or leave the token out")]
     TokenInTheOpen,
     /// Neither a length nor a checksum came, so that a file that breaks off looks like a whole one.
-    #[error("the hub tells neither how long the file is nor its checksum: use another endpoint")]
+    #[error("the hub tells neither how long the file is nor its checksum: use another one with --hub-endpoint")]
     Unmeasured,
     /// Its owner wants terms to be accepted first.
     #[error(
-        "its owner lets in only who has accepted the terms on the repository's page: accept them, and give a token"
+        "its owner lets in only who has accepted the terms on the repository's page: accept them, and give a token with --hub-token-file"
     )]
     Gated,
     /// No such repository, or one that this token may not see.
-    #[error("there is no such repository, or it is private and the token may not see it: correct the manifest")]
+    #[error(
+        "there is no such repository, or it is private and the token may not see it: give another token, or a corrected manifest with --manifest"
+    )]
     NoRepository,
     /// The repository has no such branch, tag or commit.
-    #[error("the repository has no such revision: correct the manifest")]
+    #[error("the repository has no such revision: give a corrected manifest with --manifest")]
     NoRevision,
     /// No such file at this revision.
-    #[error("there is no such file at this revision: correct the manifest")]
+    #[error("there is no such file at this revision: give a corrected manifest with --manifest")]
     NoFile,
     /// Too many requests.
     #[error("the hub is asked too often (status 429): wait{}, and run again", after.as_ref().map_or_else(String::new, |s| format!(" {s} s")))]
