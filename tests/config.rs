@@ -26,6 +26,7 @@ fn check_config(path: &Path) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_groundedvqa"))
         .args(["check-config", "--config"])
         .arg(path)
+        .env_remove("CREDENTIALS_DIRECTORY")
         .output()
         .expect("the binary runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -53,6 +54,44 @@ fn a_bad_file_exits_64_and_names_file_key_and_reason() {
     let (code, _, err) = check_config(&dir.path().join("missing.toml"));
     assert_eq!(code, Some(64), "{err}");
     assert!(err.contains("missing.toml"), "{err}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_refused_by_key() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("site.toml");
+    let check = |more: &str| {
+        fs::write(&path, format!("[streams.door]\nurl = 'test://ball'\n{more}")).expect("written");
+        check_config(&path)
+    };
+    let judge = |more: &str| format!("[models.judge]\nkind = 'remote'\nurl = 'https://h/v1'\nmodel = 'm'\n{more}\n");
+    let (empty, own) = (dir.path().join("empty"), root().join("tests/fixtures/bus"));
+    fs::write(&empty, "").expect("written");
+    for (more, due) in [
+        (judge("key_file = '/nowhere/key'"), "models.judge.key_file: secret file /nowhere/key: cannot be read"),
+        (judge(&format!("key_file = {empty:?}")), "is empty"),
+        (judge("tls_ca = '/nowhere/ca.pem'"), "models.judge.tls_ca: /nowhere/ca.pem cannot be read"),
+        (judge(&format!("tls_ca = {empty:?}")), "empty holds no certificate"),
+        ("[bus]\ntoken_file = '/nowhere/token'\n".to_owned(), "bus.token_file: /nowhere/token cannot be read"),
+        ("[bus]\ntls_ca = '/nowhere/ca.pem'\n".to_owned(), "bus.tls_ca: /nowhere/ca.pem cannot be read"),
+        (format!("[bus]\ntls_cert = {empty:?}\ntls_key = {empty:?}\n"), "bus.tls_cert: "),
+    ] {
+        let (code, out, err) = check(&more);
+        assert_eq!(code, Some(64), "{more}: {out}");
+        assert!(err.contains(due) && out.is_empty(), "{more}: {err}");
+    }
+    // What only the service is given, and what may come later, is told and not refused.
+    let later = "user = 'u'\npassword_file = '/nowhere/password'\n";
+    for (more, due) in
+        [(judge("key_file = 'gpu-key'"), "it would have no key: "), (later.to_owned(), "could not log in")]
+    {
+        fs::write(&path, format!("[streams.door]\nurl = 'rtsp://h/1'\n{more}")).expect("written");
+        let (code, out, err) = check_config(&path);
+        assert_eq!(code, Some(0), "{more}: {err}");
+        assert!(out.contains(due), "{more}: {out}");
+    }
+    let good = judge(&format!("tls_ca = {:?}", own.join("ca.pem")));
+    assert_eq!(check(&good).0, Some(0), "{:?}", check(&good));
 }
 
 /// Fields of the structs that are read from configuration, found in their source.

@@ -124,6 +124,9 @@ impl Config {
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             return Err(BusError::Key { key: "tls_cert", reason: "needs tls_key, and the reverse".to_owned() });
         }
+        check_pem("tls_ca", self.tls_ca.as_deref(), "CERTIFICATE")?;
+        check_pem("tls_cert", self.tls_cert.as_deref(), "CERTIFICATE")?;
+        check_pem("tls_key", self.tls_key.as_deref(), "PRIVATE KEY")?;
         Ok(())
     }
 
@@ -197,6 +200,20 @@ fn read(key: &'static str, file: &Path) -> Result<Secret, BusError> {
     Ok(Secret::new(text))
 }
 
+/// A file that holds none would be found out only when the server is there, and then again and again.
+fn check_pem(key: &'static str, file: Option<&Path>, what: &str) -> Result<(), BusError> {
+    let Some(file) = file else { return Ok(()) };
+    let shown = file.display();
+    let text = std::fs::read(file)
+        .map_err(|error| BusError::Key { key, reason: format!("{shown} cannot be read: {error}") })?;
+    let end = format!("{what}-----");
+    let is_there = String::from_utf8_lossy(&text)
+        .lines()
+        .any(|line| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(&end));
+    let reason = format!("{shown} holds no {} in PEM", what.to_lowercase());
+    if is_there { Ok(()) } else { Err(BusError::Key { key, reason }) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,10 +224,17 @@ mod tests {
         path
     }
 
+    fn fixture(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bus").join(name)
+    }
+
     #[test]
     fn the_default_is_valid_and_anonymous() {
         let config = Config::default();
         config.check().expect("valid");
+        let own = (Some(fixture("client.pem")), Some(fixture("client.key")));
+        let tls = Config { tls_ca: Some(fixture("ca.pem")), tls_cert: own.0, tls_key: own.1, ..Config::default() };
+        tls.check().expect("valid");
         assert_eq!(config.credentials().expect("valid"), Login::Anonymous);
     }
 
@@ -234,6 +258,15 @@ mod tests {
             (Config { max_questions: 0, ..Config::default() }, "max_questions"),
             (Config { deadline: Span(Duration::from_secs(9999)), ..Config::default() }, "deadline"),
             (Config { tls_key: Some("k".into()), ..Config::default() }, "tls_cert"),
+            (
+                Config { tls_ca: Some("/nowhere/ca.pem".into()), ..Config::default() },
+                "tls_ca /nowhere/ca.pem cannot be",
+            ),
+            (Config { tls_ca: Some(file(&dir, "ca", "hunter2")), ..Config::default() }, "tls_ca"),
+            (
+                Config { tls_cert: Some(fixture("client.pem")), tls_key: Some(fixture("ca.pem")), ..Config::default() },
+                "ca.pem holds no private key",
+            ),
             (Config { user: Some("u".into()), ..Config::default() }, "user"),
             (Config { password_file: Some("p".into()), ..Config::default() }, "password_file"),
             (Config { token_file: Some("/nowhere/token".into()), ..Config::default() }, "token_file"),

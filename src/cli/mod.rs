@@ -28,12 +28,15 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{self, ConfigError};
 use crate::seams::ModelError;
+use crate::telemetry;
 
 /// sysexits.h EX_USAGE; the systemd unit knows it.
 const EXIT_CONFIG: u8 = 64;
 const EXIT_CPU: u8 = 70;
 /// `EX_UNAVAILABLE`: the models cannot be loaded, so nothing was found out.
 const EXIT_MODELS: u8 = server::UNAVAILABLE;
+/// What tells which device models run on, and how much memory they need.
+const NOTES: [&str; 2] = ["groundedvqa::models::device", "groundedvqa::models::vlm"];
 
 /// Watches video, answers questions about it over NATS, and proves every claim against a freshly extracted frame.
 #[derive(Debug, Parser)]
@@ -79,7 +82,7 @@ pub fn main() -> ExitCode {
         complain(&error.to_string());
         return ExitCode::from(EXIT_CPU);
     }
-    match dispatch(Cli::parse().command) {
+    match begin(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
             complain(&format!("{error:#}"));
@@ -96,6 +99,14 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(EXIT_MODELS);
     }
     error.downcast_ref::<eval::InputError>().map_or(ExitCode::FAILURE, |error| ExitCode::from(error.exit_code()))
+}
+
+/// Only the daemon logs; the others still tell what a model needs before it is loaded.
+fn begin(command: Command) -> anyhow::Result<ExitCode> {
+    if !matches!(command, Command::Run(_)) {
+        telemetry::init_notes(&NOTES)?;
+    }
+    dispatch(command)
 }
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {

@@ -25,12 +25,15 @@ impl SecretFile {
     /// The place that is read.
     pub fn path(&self) -> PathBuf {
         let bare = self.0.components().count() == 1;
-        #[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
-        let credentials = std::env::var("CREDENTIALS_DIRECTORY").ok();
-        match credentials.map(|dir| Path::new(&dir).join(&self.0)) {
+        match credentials().map(|dir| Path::new(&dir).join(&self.0)) {
             Some(path) if bare && path.exists() => path,
             _ => self.0.clone(),
         }
+    }
+
+    /// Whether only a service can know it: a bare name, where no credentials are given.
+    pub fn is_awaited(&self) -> bool {
+        self.0.components().count() == 1 && credentials().is_none() && !self.0.exists()
     }
 
     /// Reads the secret, without surrounding white space.
@@ -47,6 +50,12 @@ impl SecretFile {
             secret => Ok(Secret::new(secret)),
         }
     }
+}
+
+/// Where systemd puts what `LoadCredential=` names.
+#[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
+fn credentials() -> Option<String> {
+    std::env::var("CREDENTIALS_DIRECTORY").ok()
 }
 
 #[cfg(test)]

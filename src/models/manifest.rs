@@ -356,9 +356,8 @@ impl Manifest {
 
     /// Every file that the first fetch has yet to find.
     pub fn unknown(&self) -> impl Iterator<Item = (&Repository, &RepositoryFile)> {
-        let files = |repository: &'_ Repository| (repository, &repository.files);
-        let hub = self.repositories.iter().map(files);
-        hub.flat_map(|(repository, files)| files.iter().map(move |file| (repository, file)))
+        let hub = self.repositories.iter();
+        hub.flat_map(|repository| repository.files.iter().map(move |file| (repository, file)))
             .filter(|(_, file)| file.sha256.is_none())
     }
 

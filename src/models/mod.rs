@@ -116,7 +116,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses endpoints and sizes that could not work: the key, and what is wrong with it.
+    /// Refuses endpoints, with the files that they name, and sizes that could not work: the key, and what is wrong with it.
     pub fn check(&self) -> Result<(), (String, String)> {
         if let Captioner::Vlm(vlm) = &self.captioner {
             vlm.check().map_err(|(key, problem)| (format!("captioner.{key}"), problem.to_owned()))?;
@@ -126,7 +126,8 @@ impl Config {
             return Err(("device".to_owned(), idle.to_owned()));
         }
         self.endpoints().try_for_each(|(role, endpoint)| {
-            endpoint.check().map_err(|error| (format!("{role}.{}", error.key), error.problem.to_owned()))
+            endpoint.check().map_err(|error| (format!("{role}.{}", error.key), error.problem.to_owned()))?;
+            endpoint.check_files().map_err(|(key, problem)| (format!("{role}.{key}"), problem))
         })
     }
 

@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn what_is_left_is_told_unless_it_is_harmless() {
         let ledger = Ledger::default();
-        ["a.weight", "b.weight"].iter().for_each(|name| ledger.note(name));
+        ledger.note("a.weight");
+        ledger.note("b.weight");
         let settle = |names: &[&str]| {
             ledger.clone().settle(names.iter().copied(), |name| name.starts_with("head.")).map_err(|e| e.to_string())
         };

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use ureq::http::Response;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, Timeout};
 
 use super::breaker::Breaker;
 use super::chat::{Choice, Completion, Request};
 use super::config::{Address, Endpoint};
+use super::files;
 use super::metrics::{Metrics, Role};
 use super::retry;
 use super::trouble::Trouble;
@@ -45,11 +46,7 @@ impl Client {
         let refuse = |reason: String| ModelError::Load { model: role.as_str().to_owned(), reason };
         endpoint.check().map_err(|error| refuse(error.to_string()))?;
         let address = endpoint.address().map_err(|error| refuse(error.to_string()))?;
-        let key = endpoint.key_file.as_ref().map(crate::config::SecretFile::read).transpose();
-        let key = key.map_err(|error| refuse(error.to_string()))?;
-        if key.as_ref().is_some_and(|key| key.expose().contains(|c: char| c.is_control() || !c.is_ascii())) {
-            return Err(refuse("the key holds characters that cannot travel in a header".to_owned()));
-        }
+        let key = files::key(endpoint).map_err(refuse)?;
         let agent = agent(endpoint, &address).map_err(refuse)?;
         let breaker = Mutex::new(Breaker::new(endpoint.breaker_failures, endpoint.breaker_pause.0));
         Ok(Self { role, endpoint: endpoint.clone(), address, agent, key, breaker, metrics })
@@ -227,34 +224,10 @@ fn agent(endpoint: &Endpoint, address: &Address) -> Result<Agent, String> {
         .timeout_resolve(Some(endpoint.connect_timeout.0))
         .timeout_connect(Some(endpoint.connect_timeout.0));
     if address.is_https {
-        config = config.tls_config(TlsConfig::builder().root_certs(roots(endpoint)?).build());
+        config = config.tls_config(TlsConfig::builder().root_certs(files::roots(endpoint)?).build());
     }
     if address.is_local {
         config = config.proxy(None);
     }
     Ok(config.build().new_agent())
-}
-
-/// The certificates that are trusted: those of `tls_ca`, or the system's.
-fn roots(endpoint: &Endpoint) -> Result<RootCerts, String> {
-    let Some(path) = &endpoint.tls_ca else {
-        let none = "this system has no certificates: install ca-certificates, or set tls_ca";
-        return system_roots().ok_or_else(|| none.to_owned());
-    };
-    let pem = std::fs::read(path).map_err(|error| format!("tls_ca {}: {error}", path.display()))?;
-    let items = parse_pem(&pem).filter_map(Result::ok);
-    let certificates: Vec<Certificate<'static>> =
-        items.filter_map(|item| if let PemItem::Certificate(it) = item { Some(it) } else { None }).collect();
-    if certificates.is_empty() {
-        return Err(format!("tls_ca {} holds no certificate", path.display()));
-    }
-    Ok(RootCerts::from(certificates))
-}
-
-/// The certificates that this system trusts, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`; none if it has none.
-pub(crate) fn system_roots() -> Option<RootCerts> {
-    let found = rustls_native_certs::load_native_certs().certs;
-    let certificates: Vec<Certificate<'static>> =
-        found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    (!certificates.is_empty()).then(|| RootCerts::from(certificates))
 }

@@ -22,7 +22,7 @@ pub use pulse::{Heartbeat, Pulse, Working};
 pub use queues::{QueueGauge, Queues};
 pub use readiness::{Check, Readiness};
 pub use stages::{BUCKETS, Stage, Stages};
-pub use tracing_setup::{check_level, init_tracing};
+pub use tracing_setup::{check_level, init_notes, init_tracing};
 
 /// Why telemetry cannot start.
 #[derive(Debug, thiserror::Error)]

@@ -3,10 +3,11 @@
 use std::io::{IsTerminal, stderr};
 
 use tracing::{Level, Metadata};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 use super::{Config, LogFormat, TelemetryError};
 
@@ -18,6 +19,21 @@ pub fn init_tracing(config: &Config) -> Result<(), TelemetryError> {
         LogFormat::Json => builder.json().flatten_event(true).finish().with(filter_fn(may_show)).try_init(),
     };
     done.map_err(|_| TelemetryError::Twice)
+}
+
+/// Sends the notes of these modules, and nothing else, to stderr from now on: for commands that say the rest themselves.
+/// Once a process.
+pub fn init_notes(modules: &[&str]) -> Result<(), TelemetryError> {
+    tracing_subscriber::registry().with(notes(modules, stderr)).try_init().map_err(|_| TelemetryError::Twice)
+}
+
+fn notes<W>(modules: &[&str], writer: W) -> impl Layer<Registry> + use<W>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let wanted: Targets = modules.iter().map(|module| ((*module).to_owned(), LevelFilter::INFO)).collect();
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).with_target(false);
+    lines.with_level(false).without_time().with_filter(wanted)
 }
 
 /// Libraries that log at the level `trace` whatever goes over the wire: messages of the bus, of which a refused one may
@@ -59,6 +75,20 @@ mod tests {
             assert!(is_telltale(target), "{target}");
         }
         assert!(!is_telltale("groundedvqa::bus") && !is_telltale("groundedvqa::remote::client"));
+    }
+
+    #[test]
+    fn notes_are_those_of_the_modules_that_were_named() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let writer = std::sync::Mutex::new(file.reopen().expect("opened again"));
+        let subscriber = tracing_subscriber::registry().with(notes(&["groundedvqa::models::device"], writer));
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info!(target: "groundedvqa::models::device", model = "tiny", needed_mb = 3, "loading a model");
+            tracing::debug!(target: "groundedvqa::models::device", "not considered");
+            tracing::error!(target: "groundedvqa::index", "broken");
+        });
+        let told = std::fs::read_to_string(file.path()).expect("text");
+        assert_eq!(told, "loading a model model=\"tiny\" needed_mb=3\n");
     }
 
     #[test]

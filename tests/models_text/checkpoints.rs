@@ -140,6 +140,36 @@ fn weights_of_a_larger_network_are_refused_and_old_heads_are_not() {
 }
 
 #[test]
+fn a_command_tells_the_memory_that_a_model_needs_before_it_is_loaded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let models = dir.path().join("models");
+    std::fs::create_dir_all(models.join("judge")).expect("made");
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        std::fs::copy(folder("three-way").join(file), models.join("judge").join(file)).expect("copied");
+    }
+    let captions: Vec<String> = (0..30).map(|second| format!("A red car number {second} stands near a dog.")).collect();
+    let video = serde_json::json!({"video": "one", "captions_1fps": captions});
+    std::fs::write(dir.path().join("captions.jsonl"), format!("{video}\n")).expect("written");
+    let measured = |models: &Path| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_groundedvqa"));
+        command.args(["eval", "text", "captions.jsonl", "--half", "both", "--models"]).arg(models);
+        let output = command.current_dir(dir.path()).output().expect("the program starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, out, err) = measured(&models);
+    assert_eq!(code, Some(0), "{err}");
+    let line = err.lines().find(|line| line.starts_with("loading a model model=\"judge\" needed_mb="));
+    assert!(line.is_some_and(|line| line.contains("available_mb=")), "{err}");
+    assert!(!out.contains("loading"), "{out}");
+    // Told before anything is read of it.
+    std::fs::write(models.join("judge/model.safetensors"), b"nonsense").expect("written");
+    let (code, _, err) = measured(&models);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.find("loading a model") < err.find("not a safetensors file"), "{err}");
+}
+
+#[test]
 fn probabilities_go_by_the_names_of_the_classes() {
     for name in NAMES {
         let (pairs, rows) = reference(name);

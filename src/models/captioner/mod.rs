@@ -30,7 +30,7 @@ pub use objects::{Kind, Object};
 use crate::domain::{Caption, Fingerprint, Picture};
 use crate::models::device;
 use crate::models::net::nanodet::Nanodet;
-use crate::models::weights;
+use crate::models::weights::{self, Whose};
 use crate::seams::{Captioner, ModelError};
 use letterbox::Letterbox;
 

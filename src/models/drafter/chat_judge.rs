@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{Gguf, Llama, Memory, Shape, Tokenizer};
 use crate::domain::Fingerprint;
+use crate::models::device;
 use crate::models::weights::{self, Whose};
 use crate::seams::{ChatJudge, ModelError, Pair, Strictness};
 
@@ -58,6 +59,7 @@ impl SmolLm2Judge {
         let bytes = weights::read(Whose::Ours, MODEL, &path)?;
         let gguf = Gguf::parse(&bytes).map_err(|error| unusable(error.to_string()))?;
         let shape = Shape::read(&gguf, CONTEXT).map_err(|error| unusable(error.to_string()))?;
+        device::announce(MODEL, 2 * bytes.len() as u64 + shape.memory_bytes())?;
         let network = Llama::load(&gguf, shape).map_err(|error| unusable(error.to_string()))?;
         let tokenizer = Tokenizer::from_gguf(&gguf).map_err(unusable)?;
         let special = |name: &str| tokenizer.special(name).ok_or_else(|| unusable(format!("it has no token {name}")));

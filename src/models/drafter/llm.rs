@@ -17,7 +17,8 @@ use super::rank::rank;
 use super::template::Template;
 use super::{Gguf, Llama, Memory, Shape, Tokenizer};
 use crate::domain::{Citation, Claim, Fingerprint};
-use crate::models::{device, weights};
+use crate::models::device;
+use crate::models::weights::{self, Whose};
 use crate::seams::{DraftRequest, Drafter, ModelError};
 
 const MODEL: &str = "drafter";

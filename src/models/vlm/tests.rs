@@ -146,6 +146,11 @@ fn what_is_wrong_with_a_folder_is_said_by_file() {
         damage(folder.path());
         let error = refusal(folder.path());
         assert!(error.contains(named), "{named}: {error}");
+        // A file that is there and wrong stays wrong however often it is fetched.
+        let is_gone = ["config.json", "tokenizer.json", "model.safetensors"]
+            .iter()
+            .any(|file| !folder.path().join(file).exists());
+        assert!(!error.contains("models fetch") && error.contains("models list --profile gpu") == is_gone, "{error}");
     }
     assert!(loaded(copy("qwen3-tied").path()).is_ok(), "an undamaged copy");
 }
