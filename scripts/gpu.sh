@@ -73,12 +73,14 @@ for model in $models; do
     # One that does not fit must not cost the others their rows.
     "$carried/vlm" "$model" "$batches" "$rounds" >"$out/$model.txt" || say "$model broke off: see $out/$model.txt"
 done
-# One table: the rows of every model under one head, then what they contain.
-first=${models%% *}
+# One table: the rows of every model under one head, then what they contain. The first model may be one that broke off.
+first() { for model in $models; do ! grep -q "$1" "$out/$model.txt" || { echo "$out/$model.txt"; return; }; done; }
+head=$(first '^|---') notes=$(first '^Weights are noise')
+[ -n "$head" ] || { say "no model was measured: there is no table"; exit 1; }
 {
-    grep -v '^|' "$out/$first.txt" | sed -n 1p
+    sed -n '1p' "$head"
     echo
-    grep '^| model\|^|---' "$out/$first.txt"
-    for model in $models; do grep '^|' "$out/$model.txt" | grep -v '^| model\|^|---'; done
-    sed -n '/^Weights are noise/,$p' "$out/$first.txt"
+    sed -n '/^| model/p; /^|---/p' "$head"
+    for model in $models; do sed -n '/^| model/d; /^|---/d; /^|/p' "$out/$model.txt"; done
+    [ -z "$notes" ] || { echo; sed -n '/^Weights are noise/,$p' "$notes"; }
 } | tee "$out/table.md"

@@ -1,9 +1,10 @@
 //! One label out of a few, with probabilities where the endpoint gives them. Pure.
 //!
 //! The model writes `{"label": "…"}`. If the probabilities of its tokens came along, those of the token that begins the
-//! label are added up by the label that each alternative begins, and scaled to a sum of one. If none came, the label that
-//! was written counts as 1. A label that the model's own probabilities speak against was put into its mouth, by a grammar
-//! or by chance: such a reply cannot be used.
+//! label are added up by the label that each alternative begins, and scaled to a sum of one. The label that was written
+//! counts with certainty if none came, or if too little of them falls on any label (they are taken before the grammar: a
+//! small model wants to say something else altogether). If they favour another label, the one that was written was put into
+//! the model's mouth: such a reply cannot be used.
 
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use super::chat::{Choice, Token};
 use super::reply;
 use super::trouble::Trouble;
 
-/// Less than this on all labels together, and the model meant to say none of them.
+/// Less than this on all labels together, and the probabilities are about something else.
 const LEAST: f64 = 0.05;
 /// Rounding may take the logarithm of a probability this far above zero.
 const ROUNDING: f64 = 1e-3;
@@ -29,15 +30,14 @@ pub(super) fn shares<const N: usize>(choice: &Choice, labels: [&str; N]) -> Resu
     let written = written.ok_or_else(|| Trouble::unusable("its label is none of those asked for"))?;
     let tokens = choice.logprobs.as_ref().and_then(|logprobs| logprobs.content.as_deref()).unwrap_or_default();
     check(tokens)?;
-    let Some(masses) = masses(tokens, labels) else {
-        return Ok(std::array::from_fn(|i| if i == written { 1.0 } else { 0.0 }));
-    };
-    let sum: f64 = masses.iter().sum();
-    if sum < LEAST {
-        return Err(Trouble::unusable("its probabilities say that it meant none of the labels"));
-    }
+    let certain = std::array::from_fn(|i| if i == written { 1.0 } else { 0.0 });
+    let Some(masses) = masses(tokens, labels) else { return Ok(certain) };
     if masses.iter().any(|mass| *mass > masses[written]) {
         return Err(Trouble::unusable("its probabilities favour another label than the one it wrote"));
+    }
+    let sum: f64 = masses.iter().sum();
+    if sum < LEAST {
+        return Ok(certain);
     }
     Ok(masses.map(|mass| (mass / sum) as f32))
 }
@@ -126,7 +126,7 @@ mod tests {
         for (at, said) in [
             (token("neutral", -3.0, &[("ent", 0.9), ("neutral", 0.05)]), "another label"),
             (token("neutral", -0.7, &[("contr", 0.51), ("neutral", 0.49)]), "another label"),
-            (token("neutral", -9.0, &[("Yes", 0.9), ("No", 0.05)]), "none of the labels"),
+            (token("neutral", -9.0, &[("Yes", 0.9), ("ent", 0.01)]), "another label"),
         ] {
             let trouble = shares(&choice(content, tokens(at)), LABELS).expect_err("contradicts itself");
             assert!(trouble.to_string().contains(said) && !trouble.is_transient(), "{trouble}");
@@ -134,9 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn the_label_alone_counts_where_there_are_no_probabilities() {
+    fn the_label_alone_counts_where_probabilities_say_nothing_of_labels() {
         let content = r#"{"label": "neutral"}"#;
-        for logprobs in [Value::Null, json!({"content": null}), json!({"content": []})] {
+        let about_something_else = tokens(token("neutral", -9.0, &[("Yes", 0.9), ("No", 0.05)]));
+        for logprobs in [Value::Null, json!({"content": null}), json!({"content": []}), about_something_else] {
             assert_eq!(shares(&choice(content, logprobs), LABELS), Ok([0.0, 1.0, 0.0]));
         }
         let fenced = choice("```json\n{\"label\": \"Contradiction \"}\n```", Value::Null);
