@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{models_dir, temp_dir};
-use crate::process::Process;
+use crate::process::{Process, eventually, get};
 use crate::{run, text};
 
 /// The role's folder in `dir` as it is installed, without one of its files.
@@ -66,4 +66,34 @@ fn weights_that_changed_by_one_bit_are_refused() {
     let told = text(&output);
     assert!(!output.status.success(), "{told}");
     assert!(told.contains("nanodet.bin is corrupt") && told.contains("groundedvqa models fetch"), "{told}");
+}
+
+#[test]
+fn a_model_that_is_left_alone_is_told_and_the_daemon_stays_ready() {
+    let dir = temp_dir();
+    let mut command = daemon(dir.path());
+    command.env("GVQA__MODELS__DIR", models_dir()).env("GVQA__MODELS__DRAFTER", "extractive");
+    command.env("GVQA__TELEMETRY__READY_REQUIRES", "[\"models\", \"index\"]");
+    command.env("GVQA__STREAMS__BALL__SAMPLE_EVERY", "1s");
+    for role in ["CAPTIONER", "JUDGE"] {
+        // Nobody listens there.
+        for (key, value) in [("KIND", "remote"), ("URL", "http://127.0.0.1:1/v1"), ("MODEL", "none"), ("RETRIES", "0")]
+        {
+            command.env(format!("GVQA__MODELS__{role}__{key}"), value);
+        }
+        command.env(format!("GVQA__MODELS__{role}__BREAKER_FAILURES"), "1");
+        command.env(format!("GVQA__MODELS__{role}__BREAKER_PAUSE"), "1h");
+    }
+    let (process, address) = Process::start(&mut command, served);
+    let ready = || get(address, "/readyz").filter(|(code, _)| *code == 200);
+    let (_, body) = eventually("the daemon told it", || ready().filter(|(_, body)| body.contains("left alone")));
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    let models = &body["checks"]["models"];
+    // Frames were shown to the captioner; nobody asked the judge anything.
+    let due = "none@127.0.0.1:1/caption-1; left alone because it failed too often: captioner (remote)";
+    assert_eq!((&models["ok"], models["detail"].as_str()), (&true.into(), Some(due)), "{body}");
+    let (_, metrics) = get(address, "/metrics").expect("/metrics answers");
+    assert!(metrics.contains("gvqa_remote_open{role=\"captioner\"} 1"), "{metrics}");
+    assert!(metrics.contains("gvqa_remote_open{role=\"judge\"} 0"), "{metrics}");
+    assert_eq!(process.terminate().code(), Some(0));
 }
