@@ -165,7 +165,7 @@ fn a_command_tells_the_memory_that_a_model_needs_before_it_is_loaded() {
     // Told before anything is read of it.
     std::fs::write(models.join("judge/model.safetensors"), b"nonsense").expect("written");
     let (code, _, err) = measured(&models);
-    assert_eq!(code, Some(1), "{err}");
+    assert_eq!(code, Some(69), "{err}");
     assert!(err.find("loading a model") < err.find("not a safetensors file"), "{err}");
 }
 
