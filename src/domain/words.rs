@@ -199,17 +199,41 @@ const SAME: &[(&str, &str)] = &[
     ("twelve", "12"),
 ];
 
-/// What belongs to a wider word: a question about vehicles is answered by sentences about cars.
+/// What belongs to a wider word, however wide: a question about vehicles is answered by sentences about cars, and one
+/// about people by sentences about cyclists.
+#[rustfmt::skip]
 const KINDS: &[(&str, &[&str])] = &[
-    ("vehicle", &["car", "truck", "bus", "van", "motorcycle", "train"]),
+    (
+        "vehicle",
+        &[
+            "car", "truck", "bus", "van", "motorcycle", "train", "taxi", "cab", "suv", "sedan", "jeep", "hatchback",
+            "minivan", "pickup", "scooter", "tram", "ambulance", "tractor",
+        ],
+    ),
+    ("car", &["taxi", "cab", "suv", "sedan", "jeep", "hatchback"]),
     (
         "animal",
         &[
             "dog", "cat", "bird", "horse", "sheep", "cow", "bear", "elephant", "zebra", "giraffe", "rabbit", "puppy",
-            "kitten", "goat", "pig", "duck", "chicken", "deer", "fox", "squirrel", "monkey", "lion", "tiger",
+            "kitten", "goat", "pig", "duck", "chicken", "deer", "fox", "squirrel", "monkey", "lion", "tiger", "pigeon",
+            "seagull", "crow", "goose", "swan", "parrot", "pony", "calf", "lamb",
         ],
     ),
-    ("person", &["man", "woman", "child", "boy", "girl", "baby", "lady"]),
+    ("dog", &["puppy"]),
+    ("cat", &["kitten"]),
+    ("bird", &["duck", "chicken", "pigeon", "seagull", "crow", "goose", "swan", "parrot"]),
+    (
+        "person",
+        &[
+            "man", "woman", "child", "boy", "girl", "baby", "lady", "adult", "teenager", "toddler", "infant", "guy",
+            "gentleman", "cyclist", "biker", "rider", "motorcyclist", "driver", "passenger", "worker", "player", "runner",
+            "jogger", "walker", "skater", "swimmer", "dancer", "singer", "musician", "officer", "policeman", "policewoman",
+            "guard", "customer", "visitor", "student", "teacher", "crowd",
+        ],
+    ),
+    ("man", &["guy", "gentleman", "policeman"]),
+    ("woman", &["lady", "policewoman"]),
+    ("child", &["boy", "girl", "baby", "toddler", "infant"]),
     ("colour", &["black", "white", "red", "blue", "green", "yellow", "brown", "orange", "purple", "pink", "gray"]),
     ("place", &["left", "right", "centre", "foreground", "background"]),
     ("number", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]),
@@ -342,7 +366,21 @@ mod tests {
                 && is_kind_of("red", "colour")
                 && is_kind_of(&stem("horse"), "animal")
                 && !is_kind_of("car", "animal")
+                && is_kind_of(&stem("boys"), &stem("children"))
+                && is_kind_of(&stem("players"), &stem("people"))
+                && !is_kind_of(&stem("man"), &stem("child"))
         );
+    }
+
+    #[test]
+    fn members_of_a_kind_are_members_of_what_it_is_a_kind_of() {
+        for (kind, members) in KINDS {
+            let wider = KINDS.iter().filter(|(_, members)| members.contains(kind));
+            for (wider, all) in wider {
+                let left: Vec<_> = members.iter().filter(|member| !all.contains(member)).collect();
+                assert!(left.is_empty(), "{left:?} are of the kind {kind} and not of the kind {wider}");
+            }
+        }
     }
 
     #[test]
