@@ -4,11 +4,14 @@
 //! does not mind who does what to whom. Those are words of closed classes, so they can be looked for. A sentence that
 //! lacks one cannot ground the claim, whatever its probability; a sentence that has them all is still judged.
 //!
-//! It only ever refuses. Synonyms of open classes (nouns, verbs) are left to the judge.
+//! It only ever refuses. Synonyms of open classes (nouns, verbs) are left to the judge, but for deeds that are claimed of
+//! what a sentence only says to be there ([`deeds`]).
 
 use std::fmt;
 
 use super::numerals::{self, Amount};
+
+mod deeds;
 
 /// What a sentence fails to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(super) enum Missing {
     Number(u64),
     /// A colour, a side, a relation, or a word for people that leaves others out.
     Word(&'static str),
+    /// What somebody or something does, by a sentence that tells only what is there.
+    Deed(String),
     /// The same words the other way round.
     Roles(&'static str),
 }
@@ -32,6 +37,7 @@ impl fmt::Display for Missing {
             Self::Presence => f.write_str("the caption says what is not there"),
             Self::Number(number) => write!(f, "the number {number} is not said"),
             Self::Word(word) => write!(f, "{word:?} is not said"),
+            Self::Deed(word) => write!(f, "{word:?} is not said, only that it is there"),
             Self::Roles(word) => write!(f, "{word:?} is said the other way round"),
         }
     }
@@ -128,6 +134,7 @@ pub(super) fn missing(sentence: &str, claim: &str) -> Option<Missing> {
     denial(&said, &stated)
         .or_else(|| number(&said, &stated))
         .or_else(|| word(&said, &stated))
+        .or_else(|| deeds::undone(&said, &stated).map(Missing::Deed))
         .or_else(|| roles(&said, &stated))
 }
 
