@@ -18,7 +18,7 @@ use groundedvqa::config::Span;
 use groundedvqa::domain::{Event, StreamId, StreamKind, StreamState, WallTime};
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
-use groundedvqa::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
+use groundedvqa::narrate::{self, Board, Deps, Outage, StreamPolicy, Waits, Watching};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
 use groundedvqa::telemetry::{Queues, Stages};
@@ -139,7 +139,14 @@ fn watch(args: &Args, deps: &Deps) -> Result<Vec<Watching>, Box<dyn std::error::
         let reconnect = Waits::default();
         // Every sample is captioned: what is measured is watching, not a still picture.
         let sight = Settings::plain();
-        let policy = StreamPolicy { kind: StreamKind::Live, identity: None, sample_every: every, sight, reconnect };
+        let policy = StreamPolicy {
+            kind: StreamKind::Live,
+            identity: None,
+            sample_every: every,
+            sight,
+            reconnect,
+            outage: Outage::Wait,
+        };
         let name = stream.clone();
         let open = move |origin| video::open(&name, &settings, origin, &stop);
         watching.push(narrate::watch(stream, open, deps.clone(), policy));

@@ -174,6 +174,14 @@ pub enum ModelError {
         /// What the runtime said.
         reason: String,
     },
+    /// It runs elsewhere and cannot be asked now; the same input may be answered later.
+    #[error("model {model} is away: {reason}")]
+    Away {
+        /// The role.
+        model: String,
+        /// What the endpoint did.
+        reason: String,
+    },
     /// The input cannot be processed; another input may.
     #[error("model {model} refuses this input: {reason}")]
     Input {

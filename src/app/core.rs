@@ -13,7 +13,7 @@ use crate::domain::{Event, Picture, StreamId, WallTime};
 use crate::engine::{self, Engine, EngineThread};
 use crate::index::{self, Index};
 use crate::models;
-use crate::narrate::{self, Board, Deps, StreamPolicy, Waits, Watching};
+use crate::narrate::{self, Board, Deps, Outage, StreamPolicy, Waits, Watching};
 use crate::remote;
 use crate::stop::Stop;
 use crate::telemetry::{Pulse, Queues, Stages};
@@ -93,13 +93,20 @@ impl Core {
         }
     }
 
-    /// Begins to watch every configured stream until `stop`.
+    /// Begins to watch every configured stream until `stop`, for somebody who waits for files to end.
     pub fn watch(&self, stop: &Stop) -> Vec<Watching> {
-        self.configured.iter().map(|(stream, prepared)| self.watch_prepared(stream, prepared, stop)).collect()
+        let watch = |(stream, prepared)| self.watch_prepared(stream, prepared, Outage::Fail, stop);
+        self.configured.iter().map(watch).collect()
     }
 
     /// Makes a stream known to the answering flow as it is now, and begins to watch it until `stop`.
-    pub(super) fn watch_prepared(&self, stream: &StreamId, prepared: &Prepared, stop: &Stop) -> Watching {
+    pub(super) fn watch_prepared(
+        &self,
+        stream: &StreamId,
+        prepared: &Prepared,
+        outage: Outage,
+        stop: &Stop,
+    ) -> Watching {
         self.known.set(stream.clone(), prepared.entry(stream, &self.video));
         let deps = self.deps(stop);
         match &prepared.source {
@@ -111,6 +118,7 @@ impl Core {
                     sample_every: prepared.sample_every,
                     sight: source.settings.sight(),
                     reconnect: self.reconnect.clone(),
+                    outage,
                 };
                 let (name, settings, stop) = (stream.clone(), source.settings.clone(), stop.clone());
                 let video = self.video.clone();

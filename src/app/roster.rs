@@ -32,7 +32,7 @@ use crate::bus::wire::StreamRequest;
 use crate::config::{self, Config};
 use crate::domain::{StreamId, StreamKind, StreamState};
 use crate::index::IndexError;
-use crate::narrate;
+use crate::narrate::{self, Outage};
 use crate::stop::Stop;
 use crate::telemetry::systemd;
 use crate::video::StreamConfig;
@@ -250,7 +250,7 @@ impl Roster {
     fn begin(&mut self, stream: &StreamId, owner: Owner, prepared: Prepared) {
         let stop = Stop::new();
         let (tail, ended) = oneshot::channel::<()>();
-        let watching = self.core.watch_prepared(stream, &prepared, &stop);
+        let watching = self.core.watch_prepared(stream, &prepared, Outage::Wait, &stop);
         self.narrators.spawn(async move {
             let outcome = watching.ended().await;
             drop(tail);

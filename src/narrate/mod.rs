@@ -22,6 +22,7 @@
 //! |---|---|---|
 //! | this input is refused | skipped, counted as `refused`: trying again cannot help | the same |
 //! | the model failed | tried again with back-off; after five tries the stream is failed *before* that frame, so that a restart begins with it | dropped, counted as `model` |
+//! | the model is behind an endpoint that is away | tried again with back-off, at least once a minute, until it is back; where somebody waits for the end ([`Outage::Fail`]) the stream is failed | dropped, counted as `model` |
 //! | the captioner was busy for two sampling intervals | does not happen | dropped, counted as `old` |
 //! | the engine has stopped | the stream is failed | the stream is failed |
 //!
@@ -101,4 +102,15 @@ pub struct StreamPolicy {
     pub sight: sight::Settings,
     /// When a source that broke off is opened again.
     pub reconnect: Waits,
+    /// What becomes of a file while a model behind an endpoint is away.
+    pub outage: Outage,
+}
+
+/// What a file does while a model behind an endpoint is away. A live stream goes on without captions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outage {
+    /// It waits until the model is back: a daemon.
+    Wait,
+    /// It is failed: somebody waits for the command to end.
+    Fail,
 }

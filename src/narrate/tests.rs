@@ -66,7 +66,7 @@ impl World {
             Reconnect { shortest: soon, longest: soon, unauthorized_shortest: soon, ..Reconnect::default() };
         let reconnect = Reconnect { unauthorized_longest: soon, ..reconnect };
         let reconnect = Waits::new(reconnect);
-        let policy = StreamPolicy { kind, identity, sample_every, sight, reconnect };
+        let policy = StreamPolicy { kind, identity, sample_every, sight, reconnect, outage: Outage::Wait };
         (watch(self.stream.clone(), open, self.deps.clone(), policy), origins)
     }
 

@@ -146,6 +146,7 @@ async fn live(
         engine: deps.engine,
         index: deps.index,
         kind: policy.kind,
+        outage: policy.outage,
         teller: teller.clone(),
         eye,
         newest,

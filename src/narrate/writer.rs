@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
+use super::Outage;
 use super::board::DropReason;
 use super::eye::{Eye, Plan};
 use super::puller::{Item, Newest};
@@ -15,8 +16,10 @@ use crate::seams::ModelError;
 
 /// How often a file's frame is tried before the stream is failed.
 const TRIES: u32 = 5;
-/// The first wait between tries; it doubles.
+/// The first wait between tries; it doubles …
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// … until it is so long.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A failing model is logged at most so often.
 const LOG_EVERY: Duration = Duration::from_mins(1);
 
@@ -25,6 +28,7 @@ pub(super) struct Writer {
     pub(super) engine: Engine,
     pub(super) index: Index,
     pub(super) kind: StreamKind,
+    pub(super) outage: Outage,
     pub(super) teller: Teller,
     pub(super) eye: Eye,
     pub(super) newest: Newest,
@@ -66,13 +70,18 @@ enum Remedy {
 
 /// Pure: the table in the module's documentation. `tries` counts the ones made.
 #[allow(clippy::match_same_arms, reason = "one line a case, in the order of the table")]
-fn remedy(error: &FrameError, kind: StreamKind, tries: u32) -> Remedy {
+fn remedy(error: &FrameError, kind: StreamKind, outage: Outage, tries: u32) -> Remedy {
     match error {
         FrameError::Stopped => Remedy::Leave,
         FrameError::Engine(EngineError::Model(ModelError::Input { .. })) => Remedy::Skip(DropReason::Refused),
         FrameError::Engine(EngineError::Model(ModelError::Late)) => Remedy::Skip(DropReason::Old),
         FrameError::Engine(EngineError::Model(ModelError::Stopped)) => Remedy::Fail,
         FrameError::Engine(_) if kind == StreamKind::Live => Remedy::Skip(DropReason::Model),
+        FrameError::Engine(EngineError::Model(ModelError::Away { .. })) => match outage {
+            Outage::Wait => Remedy::Retry,
+            // Its client has tried as often as it should.
+            Outage::Fail => Remedy::Fail,
+        },
         FrameError::Engine(_) if tries < TRIES => Remedy::Retry,
         FrameError::Engine(_) => Remedy::Fail,
         FrameError::Index(IndexError::TooLarge { .. }) => Remedy::Skip(DropReason::Refused),
@@ -131,7 +140,7 @@ impl Writer {
                 }
                 Err(error) => error,
             };
-            match remedy(&error, self.kind, tries) {
+            match remedy(&error, self.kind, self.outage, tries) {
                 Remedy::Leave => return Ok(()),
                 Remedy::Fail => return Err(error),
                 Remedy::Skip(reason) => {
@@ -146,7 +155,7 @@ impl Writer {
                         // Not stored, so a restart begins with this frame.
                         () = self.teller.stop.asked() => return Ok(()),
                     }
-                    wait *= 2;
+                    wait = (wait * 2).min(LONGEST_WAIT);
                 }
             }
         }
@@ -251,6 +260,15 @@ mod tests {
         let large = FrameError::Index(IndexError::TooLarge { stream, reason: "a novel".into() });
         let disk = || FrameError::Index(IndexError::Storage { reason: "full".into() });
         let (file, live) = (StreamKind::File, StreamKind::Live);
+        let away = || model(ModelError::Away { model: "captioner".into(), reason: "no route".into() });
+        for (error, kind, outage, tries, due) in [
+            (away(), file, Outage::Wait, TRIES * 100, Remedy::Retry),
+            (away(), file, Outage::Fail, 1, Remedy::Fail),
+            (away(), live, Outage::Wait, 1, Remedy::Skip(DropReason::Model)),
+            (away(), live, Outage::Fail, 1, Remedy::Skip(DropReason::Model)),
+        ] {
+            assert_eq!(remedy(&error, kind, outage, tries), due, "{error:?}, {kind:?}, {outage:?}, try {tries}");
+        }
         for (error, kind, tries, due) in [
             (input(), file, 1, Remedy::Skip(DropReason::Refused)),
             (input(), live, 1, Remedy::Skip(DropReason::Refused)),
@@ -266,7 +284,7 @@ mod tests {
             (late, live, 1, Remedy::Skip(DropReason::Late)),
             (large, file, 1, Remedy::Skip(DropReason::Refused)),
         ] {
-            assert_eq!(remedy(&error, kind, tries), due, "{error:?}, {kind:?}, try {tries}");
+            assert_eq!(remedy(&error, kind, Outage::Wait, tries), due, "{error:?}, {kind:?}, try {tries}");
         }
     }
 }

@@ -38,7 +38,12 @@ impl Captioner {
         let url = data_url(&self.client, Role::Captioner, picture)?;
         let request = Request::new(self.client.model(), SYSTEM, TOKENS).picture(&url, ASK);
         self.client.ask(&request, |choice| {
-            let text = reply::sentences(reply::text(choice)?, reply::is_cut(choice));
+            let said = reply::text(choice)?;
+            // It tells of the model, not of the picture: as a caption it would be a place where nothing was.
+            if reply::is_refusal(said) {
+                return Err(Trouble::unusable("the model refuses to describe the picture"));
+            }
+            let text = reply::sentences(said, reply::is_cut(choice));
             if text.is_empty() { Err(Trouble::unusable("it holds no whole sentence")) } else { Ok(Caption::new(text)) }
         })
     }

@@ -78,11 +78,12 @@ impl Client {
         request: &Request,
         read: impl Fn(&Choice) -> Result<T, Trouble>,
     ) -> Result<T, ModelError> {
-        let failed = |reason: String| ModelError::Run { model: format!("{} (remote)", self.role.as_str()), reason };
-        let body = serde_json::to_vec(request).map_err(|error| failed(error.to_string()))?;
+        let model = || format!("{} (remote)", self.role.as_str());
+        let body = serde_json::to_vec(request)
+            .map_err(|error| ModelError::Run { model: model(), reason: error.to_string() })?;
         let outcome = self.call(&body, read);
         self.metrics.called(self.role, outcome.as_ref().map_or_else(Trouble::outcome, |_| "ok"));
-        outcome.map_err(|trouble| failed(trouble.to_string()))
+        outcome.map_err(|trouble| trouble.error(model()))
     }
 
     fn call<T>(&self, body: &[u8], read: impl Fn(&Choice) -> Result<T, Trouble>) -> Result<T, Trouble> {

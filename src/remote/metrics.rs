@@ -58,7 +58,7 @@ impl Metrics {
     fn unregistered() -> prometheus::Result<Self> {
         let calls = Opts::new("gvqa_remote_calls_total", "Calls of remote models by how they ended.");
         let retries = Opts::new("gvqa_remote_retries_total", "Tries of remote calls after the first one.");
-        let open = Opts::new("gvqa_remote_open", "1 while a remote model is left alone because it failed too often.");
+        let open = Opts::new("gvqa_remote_open", "1 from when a remote model failed too often until a call succeeds.");
         let metrics = Self {
             calls: IntCounterVec::new(calls, &["role", "outcome"])?,
             retries: IntCounterVec::new(retries, &["role"])?,

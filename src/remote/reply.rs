@@ -10,6 +10,9 @@ const MAX_TEXT: usize = 8000;
 
 /// What the model said, without what it thought aloud before.
 pub(super) fn text(choice: &Choice) -> Result<&str, Trouble> {
+    if choice.finish_reason.as_deref() == Some("content_filter") {
+        return Err(Trouble::unusable("the endpoint held it back"));
+    }
     let said = choice.message.content.as_deref().unwrap_or_default();
     if said.chars().nth(MAX_TEXT).is_some() {
         return Err(Trouble::unusable(format!("its text is longer than {MAX_TEXT} characters")));
@@ -20,6 +23,30 @@ pub(super) fn text(choice: &Choice) -> Result<&str, Trouble> {
         None => said,
     };
     if answer.is_empty() { Err(Trouble::unusable("it says nothing")) } else { Ok(answer) }
+}
+
+/// Whether a text speaks of the one who should describe instead of what is to be described.
+pub(super) fn is_refusal(text: &str) -> bool {
+    const BEGIN: [&str; 12] = [
+        "i'm sorry",
+        "i am sorry",
+        "sorry",
+        "i apologize",
+        "i apologise",
+        "i cannot",
+        "i can't",
+        "i can not",
+        "i'm unable",
+        "i am unable",
+        "i'm not able",
+        "i am not able",
+    ];
+    const SPEAKS_OF_ITSELF: [&str; 5] = ["as an ai", "i'm an ai", "i am an ai", "unfortunately, i", "i won't"];
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+    BEGIN.iter().chain(&SPEAKS_OF_ITSELF).any(|begin| {
+        let rest = text.strip_prefix(begin);
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
 }
 
 /// Whether the text was cut off at the limit.
@@ -85,6 +112,27 @@ mod tests {
         assert!(text(&said(&"x".repeat(MAX_TEXT + 1), "stop")).is_err());
         let refusal: Choice = serde_json::from_str(r#"{"message": {"content": null}}"#).expect("a choice");
         assert!(text(&refusal).is_err());
+    }
+
+    #[test]
+    fn a_refusal_is_no_description() {
+        for refusal in [
+            "I'm sorry, I can't help with that image.",
+            "I’m sorry, but I cannot assist.",
+            "**Sorry**, I can't.",
+            "I can't describe people.",
+            "As an AI, I have no eyes.",
+            "Unfortunately, I am not able to see it.",
+            "I am unable to view images.",
+        ] {
+            assert!(is_refusal(refusal), "{refusal}");
+        }
+        for caption in
+            ["A man looks sorry.", "Sorrybrook Street is empty.", "There is a car.", "I-beams lie there.", ""]
+        {
+            assert!(!is_refusal(caption), "{caption}");
+        }
+        assert!(text(&said("A car.", "content_filter")).is_err());
     }
 
     #[test]

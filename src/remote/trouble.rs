@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::seams::ModelError;
+
 /// Why a call gave nothing. Holds no secret: what an endpoint said is quoted only after the key was taken out of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Trouble {
@@ -47,6 +49,18 @@ impl Trouble {
             Self::Unreachable(_) | Self::Timeout(_) | Self::Broken(_) => true,
             Self::Status { code, .. } => *code == 429 || *code >= 500,
             Self::TooLarge(_) | Self::Unusable(_) | Self::Open(_) => false,
+        }
+    }
+
+    /// As the rest of the program knows it: a reply that is of no use is about this input, everything else about the
+    /// endpoint, which may be mended.
+    pub(super) fn error(&self, model: String) -> ModelError {
+        let reason = self.to_string();
+        match self {
+            Self::TooLarge(_) | Self::Unusable(_) => ModelError::Input { model, reason },
+            Self::Unreachable(_) | Self::Timeout(_) | Self::Status { .. } | Self::Broken(_) | Self::Open(_) => {
+                ModelError::Away { model, reason }
+            }
         }
     }
 
@@ -101,6 +115,8 @@ mod tests {
         ];
         for (trouble, is_transient, outcome) in table {
             assert_eq!((trouble.is_transient(), trouble.outcome()), (is_transient, outcome), "{trouble}");
+            let is_about_the_input = matches!(trouble.error("judge".into()), ModelError::Input { .. });
+            assert_eq!(is_about_the_input, matches!(trouble, Trouble::TooLarge(_) | Trouble::Unusable(_)), "{trouble}");
             assert!(OUTCOMES.contains(&outcome), "{outcome} has no series");
         }
         let said = Trouble::Status { code: 404, retry_after: None, said: "no such model".into() };

@@ -10,7 +10,7 @@ use groundedvqa::domain::{
 };
 use groundedvqa::engine::Engine;
 use groundedvqa::index::Index;
-use groundedvqa::narrate::{Board, Deps, StreamPolicy, Waits, watch};
+use groundedvqa::narrate::{Board, Deps, Outage, StreamPolicy, Waits, watch};
 use groundedvqa::seams::{Captioner, FrameSource, ModelError, Models, Origin, SourceError};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
@@ -111,7 +111,14 @@ async fn narrate(dir: &Path, source: &str) {
     let watching = STREAMS.map(|name| {
         let every = if source == SYNTHETIC { EVERY } else { EVERY_OF_CLIP };
         let (sight, reconnect) = (Settings::plain(), Waits::default());
-        let policy = StreamPolicy { kind: StreamKind::File, identity: None, sample_every: every, sight, reconnect };
+        let policy = StreamPolicy {
+            kind: StreamKind::File,
+            identity: None,
+            sample_every: every,
+            sight,
+            reconnect,
+            outage: Outage::Wait,
+        };
         let (source, stop) = (source.to_owned(), deps.stop.clone());
         watch(stream(name), move |origin| open(name, &source, origin, &stop), deps.clone(), policy)
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groundedvqa::domain::{Blindness, Event, Frame, StreamKind, Window};
 use groundedvqa::engine::{self, Engine};
 use groundedvqa::index::{self, Index};
-use groundedvqa::narrate::{self, Board, Deps, StreamPolicy, Waits};
+use groundedvqa::narrate::{self, Board, Deps, Outage, StreamPolicy, Waits};
 use groundedvqa::seams::{FrameSource, Origin, SourceError};
 use groundedvqa::sight::Settings;
 use groundedvqa::stop::Stop;
@@ -72,7 +72,14 @@ async fn a_camera_that_is_dark_recovers_and_then_freezes_is_told_and_remembered(
     let (deps, mut told) = deps();
     let sight = Settings { frozen_after: Some(Duration::from_millis(500)), ..Settings::plain() };
     let reconnect = Waits::default();
-    let policy = StreamPolicy { kind: StreamKind::Live, identity: None, sample_every: EVERY, sight, reconnect };
+    let policy = StreamPolicy {
+        kind: StreamKind::Live,
+        identity: None,
+        sample_every: EVERY,
+        sight,
+        reconnect,
+        outage: Outage::Wait,
+    };
     let watching = narrate::watch(stream(), open(&deps.stop), deps.clone(), policy);
     let mut shown = Vec::new();
     let watched = async {

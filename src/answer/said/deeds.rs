@@ -65,10 +65,10 @@ fn is_still(said: &[String]) -> bool {
         && !has_phrase(said)
 }
 
-fn is_deed(word: &String) -> bool {
-    let is_participle = word.len() > 4 && word.ends_with("ing") && !NOUNS.contains(&word.as_str());
-    let is_known = || PAST.contains(&word.as_str()) || DEEDS.iter().any(|deed| stem(deed) == stem(word));
-    !STILL.contains(&word.as_str()) && (is_participle || is_known())
+fn is_deed(word: &str) -> bool {
+    let is_participle = word.len() > 4 && word.ends_with("ing") && !NOUNS.contains(&word);
+    let is_known = || PAST.contains(&word) || DEEDS.iter().any(|deed| stem(deed) == stem(word));
+    !STILL.contains(&word) && (is_participle || is_known())
 }
 
 fn has_phrase(words: &[String]) -> bool {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn every_deed_is_one_word_in_the_present() {
         for deed in DEEDS {
-            assert!(is_deed(&deed.to_owned()) && !PAST.contains(&deed), "{deed}");
+            assert!(is_deed(deed) && !PAST.contains(&deed), "{deed}");
             assert_eq!(DEEDS.iter().filter(|other| **other == deed).count(), 1, "{deed} is listed twice");
         }
     }
