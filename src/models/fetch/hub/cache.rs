@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use super::request::is_commit;
 use super::transfer::Received;
 use super::{FetchError, Wanted, settle};
 use crate::models::fetch::install;
@@ -28,8 +29,7 @@ pub(super) fn take(cache: Option<&Path>, wanted: &Wanted<'_>, dir: &Path) -> Res
 fn find(cache: &Path, wanted: &Wanted<'_>) -> Option<(PathBuf, String)> {
     let folder = cache.join(format!("models--{}", wanted.repository.name.replace('/', "--")));
     let revision = &wanted.repository.revision;
-    let is_commit = revision.len() == 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
-    let commit = match (&wanted.commit, is_commit) {
+    let commit = match (&wanted.commit, is_commit(revision)) {
         (Some(commit), _) => commit.clone(),
         (None, true) => revision.clone(),
         (None, false) => fs::read_to_string(folder.join("refs").join(revision)).ok()?.trim().to_owned(),

@@ -60,6 +60,19 @@ pub enum HubError {
     /// Neither a length nor a checksum came, so that a file that breaks off looks like a whole one.
     #[error("the hub tells neither how long the file is nor its checksum: use another one with --hub-endpoint")]
     Unmeasured,
+    /// A file came without the marks of a hub: a login page, a proxy's notice, another server.
+    #[error(
+        "this does not answer as a hub: {0}; is a login page or a proxy in between? open the endpoint in a browser, or name another with --hub-endpoint"
+    )]
+    NotAHub(&'static str),
+    /// Another commit than the one that was asked for.
+    #[error("commit {asked} was asked for and the hub sends commit {sent}: do not use it before you know why")]
+    OtherCommit {
+        /// Of the manifest, or of an earlier fetch.
+        asked: String,
+        /// What the hub says it sends.
+        sent: String,
+    },
     /// Its owner wants terms to be accepted first.
     #[error(
         "its owner lets in only who has accepted the terms on the repository's page: accept them, and give a token with --hub-token-file"

@@ -72,7 +72,8 @@ impl<'a> Client<'a> {
 
     /// Asks for the file from the byte on that `have` says is missing of the content with a given tag.
     pub(super) fn open(&self, wanted: &Wanted<'_>, have: impl Fn(&str) -> u64) -> Result<Answer, HubError> {
-        let revision = wanted.commit.as_deref().unwrap_or(&wanted.repository.revision).replace('/', "%2F");
+        let asked = wanted.commit.as_deref().unwrap_or(&wanted.repository.revision);
+        let revision = asked.replace('/', "%2F");
         let mut url = format!("{}/{}/resolve/{revision}/{}", self.endpoint, wanted.repository.name, wanted.file.path);
         let (mut told, mut offset) = (Told::default(), 0);
         for _ in 0..MOST_REDIRECTS {
@@ -80,7 +81,11 @@ impl<'a> Client<'a> {
             told.learn(response.headers());
             let kept = told.tag.as_deref().map_or(0, &have);
             let status = response.status().as_u16();
+            if matches!(status, 200 | 206 | 416) {
+                told.is_from_a_hub(asked)?;
+            }
             match status {
+                200 | 206 if is_page(response.headers()) => return Err(HubError::NotAHub("it sends a page of HTML")),
                 301 | 302 | 303 | 307 | 308 => {
                     url = redirect(&url, response.headers())?;
                     offset = kept;
@@ -131,6 +136,16 @@ impl Told {
         }
     }
 
+    /// Refuses a sender that no hub led to, and a hub that leads to another commit than the one `asked` for.
+    fn is_from_a_hub(&self, asked: &str) -> Result<(), HubError> {
+        let named = self.commit.as_deref().filter(|commit| !commit.is_empty() && is_hex(commit));
+        let sent = named.ok_or(HubError::NotAHub("it names no commit (X-Repo-Commit)"))?;
+        if is_commit(asked) && !asked.eq_ignore_ascii_case(sent) {
+            return Err(HubError::OtherCommit { asked: asked.to_owned(), sent: sent.to_owned() });
+        }
+        Ok(())
+    }
+
     /// Whether a file that breaks off can be told from a whole one: by its length, its checksum, or the marks between its
     /// parts.
     fn is_measured(&self, wanted: &Wanted<'_>, headers: &HeaderMap) -> bool {
@@ -143,6 +158,21 @@ impl Told {
         self.bytes = self.bytes.or(length.map(|length| start + length));
         Answer { told: self, start, body: Box::new(response.into_body().into_reader()) }
     }
+}
+
+/// Whether `revision` is a whole commit and no branch or tag.
+pub(super) fn is_commit(revision: &str) -> bool {
+    revision.len() == 40 && is_hex(revision)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// Whether a page for people is sent: no file of a model is one.
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = text(headers, "content-type").unwrap_or_default().to_lowercase();
+    kind.starts_with("text/html") || kind.starts_with("application/xhtml")
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -20,6 +20,10 @@ pub(crate) struct Content {
     pub(crate) refuse: Option<(u16, &'static str)>,
     /// Whether a range is ignored and the whole is sent.
     pub(crate) whole: bool,
+    /// What it is said to be, such as `text/html`.
+    pub(crate) kind: Option<&'static str>,
+    /// Commit that is named instead of the right one; none if it is empty.
+    pub(crate) pretend: Option<String>,
     /// Sends there first.
     pub(crate) moved: Option<String>,
 }
@@ -70,7 +74,7 @@ impl TestHub {
         self.lock().files.insert(format!("/{path}"), content);
     }
 
-    /// The commit that every revision leads to.
+    /// The commit that every branch leads to; a revision that is a commit leads to itself.
     pub(crate) fn commit(&self, commit: &str) {
         commit.clone_into(&mut self.lock().commit);
     }
@@ -120,7 +124,12 @@ impl TestHub {
         if let Some((status, code)) = content.refuse {
             return out.write_all(empty(&status.to_string(), &format!("X-Error-Code: {code}\r\n")).as_bytes());
         }
-        let commit = format!("X-Repo-Commit: {commit}\r\n");
+        let named = path.split('/').nth(4).filter(|revision| revision.len() == 40).unwrap_or(&commit);
+        let commit = match content.pretend.as_deref().unwrap_or(named) {
+            // A store knows of no commits.
+            named if is_store || named.is_empty() => String::new(),
+            named => format!("X-Repo-Commit: {named}\r\n"),
+        };
         match (&content.moved, &content.linked) {
             (Some(to), _) => return out.write_all(empty("307", &format!("Location: {to}\r\n")).as_bytes()),
             (None, Some(sha)) if !is_store => {
@@ -138,7 +147,8 @@ impl TestHub {
         let more =
             if start > 0 { format!("Content-Range: bytes {start}-{}/{size}\r\n", size - 1) } else { String::new() };
         let status = if start > 0 { "206" } else { "200" };
-        let tag = format!("{commit}ETag: \"tag-{size}\"\r\n");
+        let kind = content.kind.map_or(String::new(), |kind| format!("Content-Type: {kind}\r\n"));
+        let tag = format!("{commit}{kind}ETag: \"tag-{size}\"\r\n");
         out.write_all(head(status, &format!("{tag}{more}Content-Length: {}\r\n\r\n", size - start)).as_bytes())?;
         let end = content.cut.map_or(size, |cut| cut.clamp(start, size));
         if content.cut.is_some() {

@@ -75,7 +75,7 @@ impl Bench {
     fn refused(&self) -> HubError {
         match self.fetch() {
             Err(FetchError::Hub { file, trouble }) => {
-                assert!(file.starts_with("own/judge@main: "), "{file}");
+                assert!(file.starts_with("own/judge@") && file.contains(": "), "{file}");
                 *trouble
             }
             other => panic!("{other:?}"),
@@ -226,6 +226,51 @@ fn refusals_are_told_apart() {
         content.moved = Some("/own/judge/resolve/main/onnx/model.safetensors".to_owned());
     });
     assert!(matches!(bench.refused(), HubError::Redirect(_)), "sent in circles for ever");
+}
+
+#[test]
+fn a_page_in_place_of_the_hub_is_neither_installed_nor_written_down() {
+    let bench = Bench::new();
+    let at = "own/judge/resolve/main/onnx/model.safetensors";
+    let page = || small(b"<html>log in</html>");
+    let named = || Some(String::new());
+    let large = || large(weights());
+    for (case, content) in [
+        ("a login page", Content { kind: Some("text/html; charset=utf-8"), pretend: named(), ..page() }),
+        ("a page that is said to be a file", Content { pretend: named(), ..page() }),
+        ("a commit that is none", Content { pretend: Some("../main".to_owned()), ..page() }),
+        ("a page of the hub itself", Content { kind: Some("text/html"), ..page() }),
+        ("a page in place of the store", Content { kind: Some("Text/HTML"), ..large() }),
+        ("a store that no hub led to", Content { pretend: named(), ..large() }),
+    ] {
+        bench.hub.put(at, content);
+        let error = bench.refused();
+        assert!(matches!(error, HubError::NotAHub(_)), "{case}: {error:?}");
+        assert!(error.to_string().contains("does not answer as a hub"), "{error}");
+        assert!(!bench.path("j/m.safetensors").exists() && !bench.path("hub.lock").exists(), "{case}");
+    }
+    bench.large_at("main", |content| content.kind = Some("application/octet-stream"));
+    bench.fetch().expect("a hub");
+    assert!(bench.path("hub.lock").exists());
+}
+
+#[test]
+fn a_hub_that_sends_another_commit_than_the_pinned_one_is_refused() {
+    let mut bench = Bench::new();
+    let asked = "c".repeat(40);
+    bench.manifest.repositories[0].revision.clone_from(&asked);
+    for sent in ["d".repeat(40), "c".repeat(39)] {
+        bench.large_at(&asked, |content| content.pretend = Some(sent.clone()));
+        assert_eq!(bench.refused(), HubError::OtherCommit { asked: asked.clone(), sent });
+        assert!(!bench.path("j/m.safetensors").exists() && !bench.path("hub.lock").exists());
+    }
+    bench.large_at(&asked, |_| ());
+    assert_eq!(bench.fetch().expect("as asked"), 2);
+    // Of a branch too: what comes after the first file is asked for by its commit.
+    let bench = Bench::new();
+    let at = format!("own/judge/resolve/{asked}/tokenizer.json");
+    bench.hub.put(&at, Content { pretend: Some("d".repeat(40)), ..small(TOKENIZER) });
+    assert!(matches!(bench.refused(), HubError::OtherCommit { .. }));
 }
 
 #[test]
