@@ -66,7 +66,7 @@ enum Meaning {
 
 impl Meaning {
     /// Names in use on published checkpoints, lower-cased, words joined with underscores.
-    const NAMES: [(&str, Self); 24] = [
+    const NAMES: [(&str, Self); 26] = [
         ("entailment", Self::Entailment),
         ("entailed", Self::Entailment),
         ("entails", Self::Entailment),
@@ -91,6 +91,8 @@ impl Meaning {
         ("unfaithful", Self::Rest),
         ("not_attributable", Self::Rest),
         ("hallucination", Self::Rest),
+        ("hallucinated", Self::Rest),
+        ("not_consistent", Self::Rest),
     ];
 
     fn of(label: &str) -> Result<Self, LabelError> {
@@ -209,6 +211,8 @@ mod tests {
             (vec!["Supported", "Unsupported"], "er"),
             (vec!["inconsistent", "consistent"], "re"),
             (vec!["contradiction", "entailment"], "ce"),
+            (vec!["hallucinated", "consistent"], "re"),
+            (vec!["consistent", "not consistent"], "er"),
         ] {
             assert_eq!(parse(&labels).map(|labels| labels.to_string()), Ok(order.to_owned()), "{labels:?}");
         }
