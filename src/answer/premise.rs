@@ -3,8 +3,9 @@
 //! A false premise is not for the drafter to notice, and no verdict is about it. So the things that a question names are
 //! looked for in all moments of its window, as for "Was there a dog?", and what was not there is told as it was counted.
 //! Nothing is told of a thing that what is told speaks of, and of what cannot be concluded only where there is no answer
-//! at all. The thing of an event that the question leans on ("after the bus left") is looked for in all of the stream. It
-//! must not decide whether a claim holds or answers.
+//! at all. The thing of an event that the question leans on ("after the bus left") is looked for in all of the stream.
+//! Unless it was shown that is told before anything else, also if nothing can be concluded: without it nothing was found to
+//! be after it. It must not decide whether a claim holds or answers.
 
 use super::error::AnswerError;
 use super::flow::Parts;
@@ -56,8 +57,16 @@ impl Parts {
         let Surveyed { survey, .. } = self.survey(&subject, &scene.whole(), k).await?;
         // Of a captioner of many words silence tells little, unless nothing resembles the event either.
         let tells = self.engine.vocabulary().is_some() || missed.is_some() || told.is_empty();
-        let absent = (tells && survey.conclusion == Conclusion::NotSeen).then(|| survey::sentence(&survey, false));
-        Ok(absent.or(missed))
+        Ok(leans_on_nothing(&survey, tells).then(|| survey::sentence(&survey, false)).or(missed))
+    }
+}
+
+/// Whether the thing of an event was never shown. `tells`: whether silence about it is telling.
+fn leans_on_nothing(survey: &Survey, tells: bool) -> bool {
+    match survey.conclusion {
+        Conclusion::Seen => false,
+        Conclusion::NotSeen => tells,
+        Conclusion::Undecided => true,
     }
 }
 
@@ -102,6 +111,8 @@ mod tests {
             let survey = survey(conclusion, doubt);
             assert_eq!(is_worth_telling(&survey, false), beside_an_answer, "{conclusion:?} {doubt:?}");
             assert_eq!(is_worth_telling(&survey, true), alone, "{conclusion:?} {doubt:?}");
+            assert_eq!(leans_on_nothing(&survey, true), alone, "{conclusion:?} {doubt:?}");
+            assert_eq!(leans_on_nothing(&survey, false), conclusion == Undecided, "{conclusion:?} {doubt:?}");
         }
     }
 }

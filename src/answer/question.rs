@@ -31,6 +31,9 @@ impl Parts {
         if scene.parts.is_empty() {
             return Ok(unanswered(question, &scene, Nothing::NoMoments));
         }
+        if scene.is_ahead() {
+            return Ok(unanswered(question, &scene, Nothing::Future));
+        }
         if scene.parts.iter().all(|part| part.plan.window.is_none()) {
             return Ok(unanswered(question, &scene, Nothing::EmptyWindow));
         }
@@ -113,7 +116,7 @@ impl Parts {
         }
         let denials = self.denials(scene, &answers, question.k).await?;
         let leaned_on = self.missing_event(scene, &answers, question.k).await?;
-        Ok(text::each_once(std::iter::once(told).chain(leaned_on).chain(denials)))
+        Ok(text::each_once(leaned_on.into_iter().chain([told]).chain(denials)))
     }
 
     /// What all captions say, and for a presence the frames that prove it.
@@ -144,8 +147,11 @@ impl Parts {
         let Course { verdicts, rounds, .. } = course;
         let told = text_of(&survey, &verdicts, &question);
         let leaned_on = self.missing_event(scene, &[], question.k).await?;
-        let text = text::each_once(std::iter::once(told).chain(leaned_on));
-        let assessments = self.assess(&scene.time.topic, &verdicts).await?;
+        let text = text::each_once(leaned_on.into_iter().chain([told]));
+        let mut assessments = self.assess(&scene.time.topic, &verdicts).await?;
+        if survey.conclusion == Conclusion::Seen {
+            prove(&mut assessments);
+        }
         Ok(Answer { survey: Some(survey), assessments, rounds, ..answer(question, scene, hits, verdicts, text) })
     }
 
@@ -167,6 +173,13 @@ impl Parts {
             tracing::debug!(claim = claim.text, at = %claim.citation.at, %reason, "a drafted claim was dropped");
         }
         Ok(claims)
+    }
+}
+
+/// What proves the presence behind a count or a length answers, whatever words it shares with the question.
+fn prove(assessments: &mut [Assessment]) {
+    for it in assessments.iter_mut().filter(|it| it.role == Role::BesideThePoint) {
+        it.role = Role::Answers;
     }
 }
 

@@ -38,6 +38,11 @@ impl Scene {
         hull(self.parts.iter().filter_map(|part| part.plan.window)).unwrap_or(Window::ALL)
     }
 
+    /// Whether the time asked about has not come yet: "Was there a person tomorrow?".
+    pub(super) fn is_ahead(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|part| time::is_ahead(&self.time, &part.extent))
+    }
+
     /// Whether a moment lies in the time asked about.
     pub(super) fn covers(&self, place: &Citation) -> bool {
         let window = self.parts.iter().find(|part| part.stream == place.stream).and_then(|part| part.plan.window);

@@ -13,6 +13,8 @@ pub(super) enum Nothing {
     NoMoments,
     /// They do, but none in the window asked about.
     EmptyWindow,
+    /// The time asked about has not come yet.
+    Future,
     /// Moments were found, and no claim could be drafted from them.
     NoClaims,
     /// What was confirmed is beside the point.
@@ -24,6 +26,7 @@ pub(super) fn nothing(why: Nothing) -> String {
     match why {
         Nothing::NoMoments => "Nothing has been seen yet, so there is nothing to answer from.",
         Nothing::EmptyWindow => "Nothing was seen in the time asked about, so there is nothing to answer from.",
+        Nothing::Future => "The time asked about lies in the future, so nothing has been seen of it yet.",
         Nothing::NoClaims => "What was seen says nothing about the question.",
         Nothing::BesideThePoint => "What was confirmed says nothing about the question.",
     }

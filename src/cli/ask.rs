@@ -10,7 +10,7 @@ use clap::Args;
 use crate::bus::wire::{AnswerReply, AskRequest, V1};
 use crate::bus::{ClientError, Events, Picture};
 use crate::config::Span;
-use crate::domain::{Design, Role, StreamId};
+use crate::domain::{Conclusion, Design, Role, StreamId};
 
 use super::ask_file::{self, Asked};
 use super::server::{FOUND, NOTHING, ServerArgs, failed, span};
@@ -19,8 +19,9 @@ use super::show;
 /// How long evidence may be behind its answer.
 const EVIDENCE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks a question about what a running daemon has seen, or about a file, without any server. Ends with 0 if a grounded (or, unchecked, a made) claim answers,
-/// 1 if none was or the question was refused, 69 if no server or no daemon answers.
+/// Asks a question about what a running daemon has seen, or about a file, without any server. Ends with 0 if a grounded
+/// (or, unchecked, a made) claim answers or all moments of the time asked about let something be concluded, 1 if neither or
+/// the question was refused, 66 if the file is missing, 69 if no server or no daemon answers.
 #[derive(Debug, Args)]
 pub struct AskArgs {
     /// The question, in plain language.
@@ -77,7 +78,8 @@ fn tell(args: &AskArgs, reply: &AnswerReply, pictures: &[Picture]) -> anyhow::Re
     } else {
         print!("{}", show::answer(reply));
     }
-    Ok(ExitCode::from(verdict_on(reply)))
+    let conclusion = reply.survey.as_ref().map(|survey| survey.conclusion);
+    Ok(ExitCode::from(verdict_on(conclusion, reply.assessments.iter().map(|it| it.role))))
 }
 
 async fn ask(args: &AskArgs) -> Result<(AnswerReply, Vec<Picture>), ClientError> {
@@ -142,10 +144,11 @@ fn write_evidence(dir: &Path, pictures: &[Picture]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether something was told as an answer.
-fn verdict_on(reply: &AnswerReply) -> u8 {
+/// Whether something was told as an answer: by a claim, or by all moments together, if only that there was no such thing.
+fn verdict_on(conclusion: Option<Conclusion>, mut roles: impl Iterator<Item = Role>) -> u8 {
+    let is_concluded = conclusion.is_some_and(|conclusion| conclusion != Conclusion::Undecided);
     let is_told = |role: Role| matches!(role, Role::Answers | Role::Unchecked);
-    if reply.assessments.iter().any(|it| is_told(it.role)) { FOUND } else { NOTHING }
+    if is_concluded || roles.any(is_told) { FOUND } else { NOTHING }
 }
 
 pub(super) fn stream_id(text: &str) -> Result<StreamId, String> {
@@ -155,4 +158,27 @@ pub(super) fn stream_id(text: &str) -> Result<StreamId, String> {
 pub(super) fn design(text: &str) -> Result<Design, String> {
     let known = || Design::ALL.map(Design::as_str).join(", ");
     serde_json::from_value(text.into()).map_err(|_| format!("must be one of {}", known()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_as_an_answer_ends_with_0() {
+        use Conclusion::{NotSeen, Seen, Undecided};
+        let table: [(&str, Option<Conclusion>, &[Role], u8); 8] = [
+            ("a claim answers", None, &[Role::BesideThePoint, Role::Answers], FOUND),
+            ("unchecked", None, &[Role::Unchecked], FOUND),
+            ("beside the point", None, &[Role::BesideThePoint, Role::Unproven], NOTHING),
+            ("no claims", None, &[], NOTHING),
+            ("nobody was there", Some(NotSeen), &[], FOUND),
+            ("how long it was there", Some(Seen), &[Role::Unproven], FOUND),
+            ("nothing may be concluded", Some(Undecided), &[Role::Unproven], NOTHING),
+            ("nothing may be concluded, and a claim answers", Some(Undecided), &[Role::Answers], FOUND),
+        ];
+        for (name, conclusion, roles, due) in table {
+            assert_eq!(verdict_on(conclusion, roles.iter().copied()), due, "{name}");
+        }
+    }
 }

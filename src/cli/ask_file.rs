@@ -17,6 +17,8 @@ use crate::domain::{Answer, Design, Event, Question, QuestionId, StreamId, Strea
 use crate::stop::Stop;
 use crate::telemetry::Pulse;
 
+use super::eval::InputError;
+
 /// What the file is called inside.
 const STREAM: &str = "file";
 
@@ -37,7 +39,7 @@ pub(super) async fn ask(
     // Loading the models takes seconds: what can be refused before is.
     ensure!(!asked.text.trim().is_empty(), "the question is empty");
     let file = &path_of(file);
-    ensure!(file.exists(), "{} does not exist", file.display());
+    std::fs::metadata(file).map_err(|source| InputError::Unreadable { path: file.clone(), source })?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
     let config = settings(file, every, models, folder.path())?;
     let (events, told) = mpsc::channel(EVENT_QUEUE);
@@ -144,7 +146,8 @@ mod tests {
             ask(Path::new(file), Span(std::time::Duration::from_secs(5)), no_models, asked).await
         };
         assert_eq!(ask("Cargo.toml", " ").await.expect_err("no question").to_string(), "the question is empty");
-        let missing = ask("/nowhere/a.mp4", "Who is there?").await.expect_err("no file").to_string();
-        assert_eq!(missing, "/nowhere/a.mp4 does not exist");
+        let missing = ask("/nowhere/a.mp4", "Who is there?").await.expect_err("no file");
+        assert_eq!(missing.to_string(), "cannot read /nowhere/a.mp4");
+        assert_eq!(missing.downcast_ref::<InputError>().map(InputError::exit_code), Some(66), "as for eval");
     }
 }

@@ -117,6 +117,48 @@ async fn times_and_durations_are_counted_over_the_window() {
     assert!(answer.text.ends_with("a dog was there 3 to 4 times (in 5 of 20 samples)."), "{}", answer.text);
     let answer = house.ask("How long was the dog there?", &[]).await.expect("an answer");
     assert_eq!((survey(&answer).seconds.least, survey(&answer).seconds.most), (5.0, 45.0));
+    // What proves the presence answers, though it says no length.
+    for question in ["How long was the dog there?", "How many times was a dog seen?"] {
+        let answer = house.ask(question, &[]).await.expect("an answer");
+        let roles: Vec<_> = answer.assessments.iter().map(|it| it.role).collect();
+        assert_eq!(roles, [Role::Answers; 2], "{question}");
+    }
+    // How often nobody was there is not how often somebody was.
+    for question in ["How many times was there no dog?", "How long was there no dog?", "Was there never a dog?"] {
+        let answer = house.ask(question, &[]).await.expect("an answer");
+        assert!(answer.text.contains("a dog was there in 5 of 20 samples"), "{question} {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_deed_is_not_concluded_from_a_presence() {
+    let captions: Vec<_> = (0..10).map(|i| (f64::from(i) * 5.0, "There is a car.")).collect();
+    let house = House::new(&[]).await.remember(&captions).await;
+    for question in ["Did a car arrive?", "How many times did a car pass?", "When did the first car arrive?"] {
+        let answer = house.ask(question, &[]).await.expect("an answer");
+        assert_eq!(survey(&answer).conclusion, Conclusion::Undecided, "{question} {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn of_two_things_the_one_that_was_seen_is_proven() {
+    let answer = street(&[7], &[]).await.ask("Was there a cat or a dog?", &[]).await.expect("an answer");
+    let claims: Vec<_> = answer.verdicts.iter().map(|it| (it.claim.text.as_str(), it.reason)).collect();
+    assert_eq!(claims, [("There is a dog.", Reason::Entailed)]);
+}
+
+#[tokio::test]
+async fn a_time_that_has_not_come_or_is_none_is_not_looked_for_elsewhere() {
+    let house = street(&[7], &[]).await;
+    for (question, due) in [
+        ("Was there a dog tomorrow?", "in the future"),
+        ("Was there a dog after the end?", "Nothing was seen in the time asked about"),
+        ("Was there a dog at -5 seconds?", "Nothing was seen in the time asked about"),
+        ("Was there a dog?", "a dog was there in 1 of 20 samples"),
+    ] {
+        let answer = house.ask(question, &[]).await.expect("an answer");
+        assert!(answer.text.contains(due), "{question} {}", answer.text);
+    }
 }
 
 #[tokio::test]
@@ -191,7 +233,12 @@ async fn an_event_of_what_was_never_seen_is_told() {
     let none = "No dog was seen in any of the 20 samples (the whole window).";
     for question in ["Who is there after the dog left?", "Was there a cat after the dog left?"] {
         let answer = street(&[], &[]).await.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert!(answer.text.starts_with(none), "{question} {}", answer.text);
         assert_eq!(answer.text.matches(none).count(), 1, "{question} {}", answer.text);
+        // Too little was seen to say so.
+        let some = street(&[], &[3, 4, 5, 6]).await;
+        let answer = some.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
+        assert!(answer.text.starts_with("Whether there was a dog cannot be concluded"), "{question} {}", answer.text);
         // The control: there was one.
         let answer = street(&[7], &[]).await.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
         assert!(!answer.text.contains("No dog"), "{question} {}", answer.text);

@@ -18,6 +18,7 @@ mod mention;
 mod run;
 mod subject;
 mod tell;
+mod wording;
 
 pub(super) use mention::denies;
 pub(super) use run::Surveyed;

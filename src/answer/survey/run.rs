@@ -182,7 +182,7 @@ impl Ear<'_> {
     /// After the judge said more.
     fn tell_again(&self, told: &mut Told<'_>) {
         for (moment, state) in &mut told.moments {
-            if moment.caption.sentences().any(|sentence| self.judged.get(sentence) == Some(&Reason::Entailed)) {
+            if moment.caption.sentences().any(|sentence| self.judged(sentence) == Some(Reason::Entailed)) {
                 *state = Slot::Shown;
                 told.slots.put(moment.at, moment.until, Slot::Shown);
             }
@@ -201,7 +201,7 @@ impl Ear<'_> {
                 (Mention::No, _) => continue,
                 (Mention::Yes, true) => Slot::Shown,
                 (Mention::Open, true) => Slot::Unclear,
-                (_, false) => match self.judged.get(sentence) {
+                (_, false) => match self.judged(sentence) {
                     Some(Reason::Entailed) => Slot::Shown,
                     Some(Reason::Contradicted) => {
                         denied = true;
@@ -218,16 +218,22 @@ impl Ear<'_> {
         if denied { Slot::Clear } else { state }
     }
 
-    /// The sentence that is claimed of a moment.
+    /// What the judge concluded of a sentence that may tell of the subject.
+    fn judged(&self, sentence: &str) -> Option<Reason> {
+        let reason = self.judged.get(sentence).copied();
+        reason.filter(|reason| *reason != Reason::Entailed || self.subject.may_be_told_by(sentence))
+    }
+
+    /// The sentence that is claimed of a moment: of several things the one that its caption speaks of.
     fn claim(&self, caption: &Caption) -> String {
-        let first = |caption: &Caption| {
-            let speaks = |sentence: &&str| mention(sentence, &self.subject.heads) == Mention::Yes;
-            caption.sentences().find(speaks).map(str::to_owned)
+        let Subject { wants, hypothesis, heads, alternatives, .. } = self.subject;
+        let speaks = |heads: &[String]| {
+            caption.sentences().find(|sentence| mention(sentence, heads) == Mention::Yes).map(str::to_owned)
         };
-        match self.subject.wants {
-            Wants::Emptiness => first(caption).unwrap_or_else(|| self.subject.hypothesis.clone()),
-            _ => self.subject.hypothesis.clone(),
-        }
+        let mut either = heads.iter().zip(alternatives);
+        let shown = either.find(|(head, _)| speaks(std::slice::from_ref(head)).is_some());
+        let own = || speaks(heads).filter(|_| *wants == Wants::Emptiness || !alternatives.is_empty());
+        shown.map(|(_, claim)| claim.clone()).or_else(own).unwrap_or_else(|| hypothesis.clone())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What is told is what was counted: captions and samples, never the world.
 
+use super::wording::agreed;
 use crate::domain::{Bounds, Conclusion, Coverage, Doubt, Stretch, Survey, Wants};
 
 /// What a survey found, for a reader. `grounded`: whether a frame confirmed that the thing was there.
@@ -9,7 +10,8 @@ pub(in crate::answer) fn sentence(survey: &Survey, grounded: bool) -> String {
     match (survey.conclusion, survey.doubt) {
         (Conclusion::NotSeen, _) => {
             let seen = seen(&survey.coverage);
-            format!("No {} was seen in {seen}.", bare(&survey.subject))
+            let was = agreed(&survey.subject, "was", "were");
+            format!("No {} {was} seen in {seen}.", bare(&survey.subject))
         }
         (Conclusion::Undecided, doubt) => undecided(survey, doubt),
         (Conclusion::Seen, _) => {
@@ -44,25 +46,27 @@ fn undecided(survey: &Survey, doubt: Option<Doubt>) -> String {
         }
         _ if coverage.due == 0 => "no sample was due in the time asked about".to_owned(),
         _ => format!(
-            "only {} of {} were seen ({} of the window), and none of them shows one",
+            "only {} of {} {} seen ({} of the window), and none of them shows one",
             coverage.seen,
             samples(coverage.due),
+            if coverage.due == 1 { "was" } else { "were" },
             percent(coverage.share())
         ),
     };
-    format!("Whether there was {subject} cannot be concluded: {why}.")
+    format!("Whether there {} {subject} cannot be concluded: {why}.", agreed(subject, "was", "were"))
 }
 
 /// "By the captions, a car was there in 12 of 16 samples, …".
 fn counted(survey: &Survey) -> String {
     let Survey { subject, wants, coverage, shown, times, seconds, .. } = survey;
     let of = format!("in {shown} of {}", samples(coverage.due));
+    let was = agreed(subject, "was", "were");
     match wants {
         Wants::Times => {
             let least = if coverage.seen < coverage.due { "at least " } else { "" };
-            format!("By the captions, {subject} was there {least}{} ({of}).", number(*times, "time"))
+            format!("By the captions, {subject} {was} there {least}{} ({of}).", number(*times, "time"))
         }
-        Wants::Duration => format!("By the captions, {subject} was there for {} ({of}).", number(*seconds, "second")),
+        Wants::Duration => format!("By the captions, {subject} {was} there for {} ({of}).", number(*seconds, "second")),
         Wants::Presence | Wants::Emptiness | Wants::When => {
             let (first, last) = (survey.stretches.first(), survey.stretches.last());
             let when = match (first, last) {
@@ -70,7 +74,7 @@ fn counted(survey: &Survey) -> String {
                 (Some(first), _) => format!(", first at {}", first.from),
                 _ => String::new(),
             };
-            format!("By the captions, {subject} was there {of}{when}.")
+            format!("By the captions, {subject} {was} there {of}{when}.")
         }
     }
 }
@@ -97,9 +101,10 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 100.0).round().min(most))
 }
 
-/// "a red car" as "red car".
-fn bare(subject: &str) -> &str {
-    subject.strip_prefix("a ").or_else(|| subject.strip_prefix("an ")).unwrap_or(subject)
+/// "a red car or an owl" as "red car or owl".
+fn bare(subject: &str) -> String {
+    let bare = |thing: &str| thing.strip_prefix("a ").or_else(|| thing.strip_prefix("an ")).unwrap_or(thing).to_owned();
+    subject.split(" or ").map(bare).collect::<Vec<_>>().join(" or ")
 }
 
 #[cfg(test)]
@@ -165,6 +170,29 @@ mod tests {
             ),
         ];
         for (survey, due) in table {
+            assert_eq!(sentence(&survey, true), due);
+        }
+        let of = |subject: &str, survey| Survey { subject: subject.into(), ..survey };
+        let table = [
+            (
+                of("eight people", survey(Presence, Seen, None, (160, 160))),
+                "By the captions, eight people were there in 12 of 160 samples, from 15.000 s to 70.000 s.",
+            ),
+            (
+                of("eight people", survey(Presence, NotSeen, None, (160, 160))),
+                "No eight people were seen in any of the 160 samples (the whole window).",
+            ),
+            (
+                of("a cat or an owl", survey(Presence, NotSeen, None, (160, 160))),
+                "No cat or owl was seen in any of the 160 samples (the whole window).",
+            ),
+            (
+                of("two dogs", survey(Presence, Undecided, Some(Doubt::Coverage), (1, 0))),
+                "Whether there were two dogs cannot be concluded: only 0 of 1 sample was seen (0 % of the window), and none of them shows one.",
+            ),
+        ];
+        for (mut survey, due) in table {
+            survey.times = Bounds { least: 1.0, most: 1.0 };
             assert_eq!(sentence(&survey, true), due);
         }
         let once = Survey { times: Bounds { least: 1.0, most: 1.0 }, ..survey(Presence, Seen, None, (160, 160)) };

@@ -8,6 +8,9 @@ use jiff::civil::{Date, DateTime, Time, Weekday};
 
 use super::clock::{self, Word, core};
 
+/// "Next year" reaches so many days ahead.
+const MOST_AHEAD: i32 = 36_500;
+
 /// Some days, or a part of one, before it is known what today is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::answer) struct Day {
@@ -20,7 +23,7 @@ pub(in crate::answer) struct Day {
 /// Which day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::answer) enum Which {
-    /// So many days before today.
+    /// So many days before today; tomorrow is -1.
     Back(i32),
     /// The latest such day, today included or not.
     Weekday(Weekday, bool),
@@ -30,6 +33,8 @@ pub(in crate::answer) enum Which {
     Month(i8, i8),
     /// The week so many weeks ago, Monday to Sunday.
     Week(i32),
+    /// Not before tomorrow: "next week".
+    Ahead,
     /// The latest day whose part has begun; only for live streams ("in the morning" describes a file).
     Latest,
 }
@@ -51,6 +56,10 @@ pub(super) fn read(words: &[Word<'_>], before: &str) -> Option<(Day, usize)> {
     match (core(words, 0), core(words, 1)) {
         ("today", _) => Some(with_part(words, Which::Back(0))),
         ("yesterday", _) => Some(with_part(words, Which::Back(1))),
+        ("tomorrow", _) => Some(with_part(words, Which::Back(-1))),
+        ("day", "after") if core(words, 2) == "tomorrow" => day(Which::Back(-2), None, 3),
+        ("next", "week" | "month" | "year") if before != "the" => day(Which::Ahead, None, 2),
+        ("next", next) if weekday(next).is_some() => day(Which::Ahead, None, 2),
         ("day", "before") if core(words, 2) == "yesterday" => day(Which::Back(2), None, 3),
         ("tonight", _) => day(Which::Back(0), Some(Part::Tonight), 1),
         ("this", "night") => day(Which::Back(0), Some(Part::Tonight), 2),
@@ -166,6 +175,10 @@ impl Day {
             }
             Which::Date(date) => date,
             Which::Month(month, day) => latest(month, day, today)?,
+            Which::Ahead => {
+                let (from, to) = (back(-1)?, back(-MOST_AHEAD)?);
+                return Some((from.to_datetime(Time::midnight()), to.to_datetime(Time::midnight())));
+            }
             Which::Week(weeks) => {
                 let monday = back(i32::from(today.weekday().to_monday_zero_offset()) + weeks * 7)?;
                 let end = monday.checked_add(7.days()).ok()?;
@@ -225,6 +238,11 @@ mod tests {
             ("last monday", "2026-11-23T00", "2026-11-24T00"),
             ("sunday night", "2026-11-29T22", "2026-11-30T06"),
             ("tuesday", "2026-11-24T00", "2026-11-25T00"),
+            ("tomorrow", "2026-12-01T00", "2026-12-02T00"),
+            ("tomorrow evening?", "2026-12-01T18", "2026-12-01T23"),
+            ("day after tomorrow", "2026-12-02T00", "2026-12-03T00"),
+            ("next week", "2026-12-01T00", "2126-11-06T00"),
+            ("next monday", "2026-12-01T00", "2126-11-06T00"),
             ("this week", "2026-11-30T00", "2026-12-07T00"),
             ("last week", "2026-11-23T00", "2026-11-30T00"),
             ("2026-11-05", "2026-11-05T00", "2026-11-06T00"),

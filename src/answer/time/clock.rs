@@ -5,7 +5,7 @@
 pub(in crate::answer) struct Word<'a> {
     /// As written, with its punctuation.
     pub(in crate::answer) raw: &'a str,
-    /// In lower case without surrounding punctuation.
+    /// In lower case without surrounding punctuation; the minus of a number stays.
     pub(in crate::answer) core: String,
 }
 
@@ -24,7 +24,13 @@ pub(super) fn core<'a>(words: &'a [Word<'_>], at: usize) -> &'a str {
 /// The words of `text`, split at white space.
 pub(in crate::answer) fn words(text: &str) -> Vec<Word<'_>> {
     let punctuation = |c: char| !c.is_alphanumeric();
-    text.split_whitespace().map(|raw| Word { raw, core: raw.trim_matches(punctuation).to_lowercase() }).collect()
+    let core = |raw: &str| {
+        let core = raw.trim_matches(punctuation).to_lowercase();
+        let lead = &raw[..raw.len() - raw.trim_start_matches(punctuation).len()];
+        let is_negative = lead.ends_with(['-', '\u{2212}']) && core.starts_with(|c: char| c.is_ascii_digit());
+        if is_negative { format!("-{core}") } else { core }
+    };
+    text.split_whitespace().map(|raw| Word { raw, core: core(raw) }).collect()
 }
 
 /// A time that was read from the beginning of some words.
@@ -110,6 +116,10 @@ pub(super) fn clock(word: &str) -> Option<f64> {
     if !parts.iter().all(plain) {
         return None;
     }
+    // "25:61" is no time.
+    if parts[1..].iter().any(|part| part.parse::<f64>().is_ok_and(|n| n >= 60.0)) {
+        return None;
+    }
     parts.iter().try_fold(0.0, |total, part| part.parse::<f64>().ok().map(|n| total * 60.0 + n))
 }
 
@@ -171,6 +181,14 @@ mod tests {
             ("quarter of the video", None),
             ("5 people", None),
             ("12.5", None),
+            ("-5 seconds", None),
+            ("\u{2212}5 s", None),
+            ("-0:42", None),
+            ("(5 s)", Some((5.0, 2))),
+            ("25:59", Some((1559.0, 1))),
+            ("25:61", None),
+            ("1:60:00", None),
+            ("90:00", Some((5400.0, 1))),
             ("16:9:", None),
             ("1:2:3:4", None),
             ("12:5x", None),

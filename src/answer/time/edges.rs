@@ -14,6 +14,9 @@ pub(super) fn edge(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
     if words[..taken].iter().any(|word| matches!(word.core.as_str(), "frame" | "image" | "picture")) {
         return Some((taken, Found::When(if is_end { When::LastFrame } else { When::FirstFrame })));
     }
+    if before == "very" || words[..taken].iter().any(|word| word.core == "very") {
+        return Some((taken, Found::When(if is_end { When::VeryEnd } else { When::VeryBeginning })));
+    }
     Some((taken, Found::When(at(is_end))))
 }
 

@@ -1,7 +1,7 @@
 //! From a question to the part of a stream it is about, and to the order in which its moments matter. Pure.
 //!
 //! [`read`] reads the question, without knowing any stream; [`resolve`] says what that means for one stream. Of two
-//! phrases of one kind the first counts; a day, a window, an order and an event can come together ("the first car after
+//! phrases of one kind (`at 0:15 or 0:20`, `in the first and in the last 5 seconds`) the window reaches over both; a day, a window, an order and an event can come together ("the first car after
 //! 8 am yesterday"). What is not understood leaves the whole stream, most similar moments first.
 //!
 //! "Earliest" and "latest" are weighed with similarity, so that what is asked for comes before what is not.
@@ -19,12 +19,15 @@
 //! | `N minutes ago` · `N s before the end`, `with N s left` · `N s after the start`, `N s into the video` | as `at` | nearest |
 //! | `the beginning`, `first scene`, `opening seconds`, `as the clip starts` | a fifth of the stream, at least 2 intervals, at most 5 min | earliest |
 //! | `the end`, `last scene`, `final moments`, `finally` | the same at the end | latest |
+//! | `the very beginning`, `the very end` | the first · the last two samples | earliest · latest |
+//! | `after the end`, `before the beginning`, `at -5 seconds`, `at 25:61` | nothing: no stream has such a time | – |
 //! | `halfway through`, `the midpoint` | as long, around the middle | similarity |
 //! | `the first frame` · `the last frame` | the first sample · the last one, half an interval around | nearest |
 //! | `first half`, `last third`, `middle of the video`, `early`/`late in the video` (a third) | that part | similarity |
 //! | `… in the middle` at the end of a clause | the whole; of a file, moments in its middle are preferred | similarity |
 //! | `now`, `currently`, `at the moment`, `latest` | the last two intervals; live: the last 30 s at least | latest |
 //! | `today`, `yesterday`, `N days ago`, `on Monday`, `last week`, `2026-11-05`, `5 November` | those days | similarity |
+//! | `tomorrow`, `next week` | those days, which are told to lie in the future | similarity |
 //! | `this morning`, `yesterday evening`, `tonight`, `last night`; live also `in the morning`, `at night` | see `calendar` | similarity |
 //! | `the first car`, `first seen` · `the last car` | the whole stream | earliest · latest of the similar |
 //! | `after`/`before`/`while the man sits down` | the whole stream; moments next to the event are preferred | similarity |
@@ -60,7 +63,7 @@ use point::Point;
 
 pub(super) use order::{arrange, candidates};
 pub(super) use phrase::{Time, read};
-pub(super) use resolve::{Extent, Plan, beyond, resolve};
+pub(super) use resolve::{Extent, Plan, beyond, is_ahead, resolve};
 
 pub(super) use crate::domain::{Order, Side};
 
@@ -73,6 +76,12 @@ pub(super) enum When {
     Beginning,
     /// The end.
     End,
+    /// The first two samples.
+    VeryBeginning,
+    /// The last two samples.
+    VeryEnd,
+    /// A time that no stream has: after the end, before the beginning, at -5 seconds, at 25:61.
+    Nowhere,
     /// The first sample.
     FirstFrame,
     /// The last sample.

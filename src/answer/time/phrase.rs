@@ -8,10 +8,10 @@ use super::{Event, Order, When};
 /// What a question says about time.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::answer) struct Time {
-    /// The part of the stream.
-    pub(super) when: When,
-    /// The day; times of day are then those of that day.
-    pub(super) day: Option<Day>,
+    /// The parts of the stream; all of it if there are none.
+    pub(super) whens: Vec<When>,
+    /// The days; times of day are then those of the first.
+    pub(super) days: Vec<Day>,
     /// First or last of something.
     pub(super) order: Option<Order>,
     /// "In the middle", of the time or of the picture.
@@ -24,7 +24,7 @@ pub(in crate::answer) struct Time {
     pub(in crate::answer) topic: String,
 }
 
-/// Reads a question. Of two phrases that say the same kind of thing the first counts.
+/// Reads a question.
 pub(in crate::answer) fn read(question: &str) -> Time {
     let words = clock::words(question);
     let mut reader = Reader::default();
@@ -35,10 +35,13 @@ pub(in crate::answer) fn read(question: &str) -> Time {
     reader.finish(question)
 }
 
+/// Say when so loosely that they add nothing to another time.
+const VAGUE: [&str; 7] = ["initially", "originally", "finally", "eventually", "lastly", "now", "currently"];
+
 #[derive(Default)]
 struct Reader<'a> {
-    when: Option<When>,
-    day: Option<Day>,
+    whens: Vec<When>,
+    days: Vec<Day>,
     order: Option<Order>,
     middle: bool,
     event: Option<(super::Side, Option<f64>)>,
@@ -51,14 +54,22 @@ struct Reader<'a> {
     in_event: bool,
     /// The event came first and ends at its comma.
     leads: bool,
+    /// Behind the last word of the latest time phrase.
+    after: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Takes a phrase or one word; returns how many words.
     fn step(&mut self, words: &'a [Word<'a>], at: usize) -> usize {
         let before = at.checked_sub(1).map_or("", |before| words[before].core.as_str());
-        let here = Here { words: &words[at..], before, is_first: at == 0 };
-        let taken = rules::read(here).map_or(0, |(taken, found)| if self.take(found) { taken } else { 0 });
+        let here = Here { words: &words[at..], before, is_first: at == 0, is_after_time: at > 0 && at == self.after };
+        // "What does he do in the last minute eventually?" names one time.
+        let is_vague = VAGUE.contains(&words[at].core.as_str()) && !self.whens.is_empty();
+        let found = rules::read(here).filter(|_| !is_vague);
+        let taken = found.map_or(0, |(taken, found)| if self.take(found) { taken } else { 0 });
+        if taken > 0 {
+            self.after = at + taken;
+        }
         if taken > 0 {
             let phrase: Vec<&str> = words[at..at + taken].iter().map(|word| word.raw).collect();
             self.note(phrase.join(" "));
@@ -81,16 +92,16 @@ impl<'a> Reader<'a> {
     fn take(&mut self, found: Found) -> bool {
         match found {
             Found::When(when) => {
-                self.when.is_none() && {
-                    self.when = Some(when);
-                    true
-                }
+                self.add(when);
+                true
+            }
+            Found::Both(first, second) => {
+                self.whens.extend([first, second]);
+                true
             }
             Found::Day(day) => {
-                self.day.is_none() && {
-                    self.day = Some(day);
-                    true
-                }
+                self.days.push(day);
+                true
             }
             Found::Order(order) => {
                 // An event's "first" is not the question's.
@@ -111,6 +122,17 @@ impl<'a> Reader<'a> {
                 }
             }
             Found::Whole => true,
+        }
+    }
+
+    /// One more part, or what ends the last one: "after 0:10 and before 0:20".
+    fn add(&mut self, when: When) {
+        match (self.whens.last().copied(), when) {
+            (Some(When::After(from)), When::Before(to)) | (Some(When::Before(to)), When::After(from)) => {
+                self.whens.pop();
+                self.whens.push(When::Between(from, to));
+            }
+            _ => self.whens.push(when),
         }
     }
 
@@ -142,8 +164,8 @@ impl<'a> Reader<'a> {
             question.trim().to_owned()
         };
         Time {
-            when: self.when.unwrap_or(When::Whole),
-            day: self.day,
+            whens: self.whens,
+            days: self.days,
             order: self.order,
             middle: self.middle,
             event,
@@ -181,6 +203,7 @@ fn leads_to_time(word: &str) -> bool {
             | "very"
             | "starting"
             | "and"
+            | "or"
     )
 }
 

@@ -34,6 +34,25 @@ pub(super) fn read(words: &[Word<'_>]) -> Option<(Point, usize)> {
     Some((either.unwrap_or(Point::Offset(reading.seconds)), reading.words))
 }
 
+/// How many words at the beginning of `words` are written like a time and are none: `-5 seconds`, `minus 5 seconds`,
+/// `25:61`.
+pub(super) fn impossible(words: &[Word<'_>]) -> Option<usize> {
+    let first = core(words, 0);
+    if first == "minus" {
+        return read(words.get(1..)?).map(|(_, taken)| taken + 1);
+    }
+    if let Some(number) = first.strip_prefix('-') {
+        let mut positive = words.to_vec();
+        number.clone_into(&mut positive[0].core);
+        return read(&positive).map(|(_, taken)| taken);
+    }
+    let parts: Vec<&str> = first.split(':').collect();
+    let is_like_one = (2..=3).contains(&parts.len())
+        && parts.iter().all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|c| c.is_ascii_digit()))
+        && parts[1..].iter().all(|part| part.len() == 2);
+    (is_like_one && read(words).is_none()).then_some(1)
+}
+
 /// Reads `2` in `from 2 to 3 pm` and `between 10 and 20 minutes`: a bare number takes what the later time has.
 pub(super) fn borrowed(words: &[Word<'_>], later: Point, later_words: &[Word<'_>]) -> Option<(Point, usize)> {
     let number = clock::number(core(words, 0))?;

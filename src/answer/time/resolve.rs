@@ -64,7 +64,7 @@ const ALL: Reach = (0.0, f64::INFINITY);
 /// What `time` means for a stream of this extent.
 pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
     let clocks = Clocks::new(time, extent);
-    let (reach, order, at) = clocks.when(time.when);
+    let (reach, order, at) = clocks.whens(&time.whens);
     let day = clocks.day.map_or(ALL, |(from, to)| (clocks.offset(from), clocks.offset(to)));
     let order = match (order, time.order) {
         (Order::Nearest, _) | (_, None) => order,
@@ -72,6 +72,14 @@ pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
     };
     let lean = clocks.lean(time);
     Plan { window: window((reach.0.max(day.0), reach.1.min(day.1))), order, at: stream_time(at), lean }
+}
+
+/// Whether the days asked about have not come yet.
+pub(in crate::answer) fn is_ahead(time: &Time, extent: &Extent) -> bool {
+    let clocks = Clocks::new(time, extent);
+    let (reach, ..) = clocks.whens(&time.whens);
+    let from = clocks.day.map(|(from, _)| clocks.offset(from).max(reach.0));
+    from.is_some_and(|from| from.is_finite() && from > clocks.offset(clocks.now))
 }
 
 struct Clocks<'a> {
@@ -87,8 +95,8 @@ impl<'a> Clocks<'a> {
     fn new(time: &Time, extent: &'a Extent) -> Self {
         let now = extent.zone.civil(extent.asked);
         // "In the morning" describes what a file shows; of a live stream it says when.
-        let day = time.day.filter(|day| day.which != Which::Latest || extent.kind == StreamKind::Live);
-        let day = day.and_then(|day| day.span(now));
+        let days = time.days.iter().filter(|day| day.which != Which::Latest || extent.kind == StreamKind::Live);
+        let day = days.filter_map(|day| day.span(now)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         Self { extent, now, day, last: extent.last.seconds(), every: extent.sample_every.as_secs_f64() }
     }
 
@@ -105,6 +113,16 @@ impl<'a> Clocks<'a> {
         }
     }
 
+    /// All parts as one. What lies between them is searched too, and told as searched.
+    fn whens(&self, whens: &[When]) -> (Reach, Order, f64) {
+        let all = whens.iter().map(|when| self.when(*when));
+        let both = |(a, order, at): (Reach, Order, f64), (b, other, _): (Reach, Order, f64)| {
+            let is_one = order == other && order != Order::Nearest;
+            ((a.0.min(b.0), a.1.max(b.1)), if is_one { order } else { Order::Relevance }, at)
+        };
+        all.reduce(both).unwrap_or_else(|| self.when(When::Whole))
+    }
+
     fn when(&self, when: When) -> (Reach, Order, f64) {
         let (last, asked) = (self.last, self.asked());
         let similar = |reach: Reach| (reach, Order::Relevance, 0.0);
@@ -112,6 +130,9 @@ impl<'a> Clocks<'a> {
             When::Whole => similar(ALL),
             When::Beginning => ((0.0, self.edge()), Order::Earliest, 0.0),
             When::End => ((last - self.edge(), last), Order::Latest, last),
+            When::VeryBeginning => ((0.0, self.every), Order::Earliest, 0.0),
+            When::VeryEnd => ((last - self.every, last), Order::Latest, last),
+            When::Nowhere => similar((f64::INFINITY, f64::NEG_INFINITY)),
             When::FirstFrame => self.sample(0.0),
             When::LastFrame => self.sample(last),
             When::Halfway => similar((0.5 * (last - self.edge()), 0.5 * (last + self.edge()))),
@@ -200,11 +221,11 @@ impl<'a> Clocks<'a> {
     /// Edges draw within their window. "In the middle" may mean a place in the picture, so it only draws, and only in
     /// what has a middle.
     fn lean(&self, time: &Time) -> Option<(StreamTime, f64)> {
-        let (towards, within) = match time.when {
-            When::Beginning => (0.0, self.edge()),
-            When::End => (self.last, self.edge()),
-            When::Now => (self.asked(), self.now_length()),
-            When::Whole if time.middle && self.extent.kind == StreamKind::File => (self.last / 2.0, self.last * MIDDLE),
+        let (towards, within) = match time.whens[..] {
+            [When::Beginning] => (0.0, self.edge()),
+            [When::End] => (self.last, self.edge()),
+            [When::Now] => (self.asked(), self.now_length()),
+            [] if time.middle && self.extent.kind == StreamKind::File => (self.last / 2.0, self.last * MIDDLE),
             _ => return None,
         };
         Some((stream_time(towards), within))

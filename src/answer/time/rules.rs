@@ -11,6 +11,8 @@ use super::{Order, Side, When};
 pub(super) enum Found {
     /// Which part of the stream.
     When(When),
+    /// Which two parts: "at 3 and 7 seconds".
+    Both(When, When),
     /// Which day.
     Day(Day),
     /// In what order; the words stay in the question.
@@ -32,6 +34,8 @@ pub(super) struct Here<'a> {
     pub(super) words: &'a [Word<'a>],
     pub(super) before: &'a str,
     pub(super) is_first: bool,
+    /// Whether a time phrase ends right before.
+    pub(super) is_after_time: bool,
 }
 
 const FILLERS: [&str; 12] = [
@@ -131,12 +135,14 @@ fn event_at(words: usize, side: Side, offset: f64) -> Taken {
     (words + 1, Found::Event { side, offset: Some(offset) })
 }
 
-/// `at 0:42`, `around 2 pm`, `after 1 minute`, `before 14:30`, `since 8 am`, `by noon`, `up to 0:30`, `from 0:50 on`.
+/// `at 0:42`, `around 2 pm`, `or 0:50` after another time, `after 1 minute`, `before 14:30`, `since 8 am`, `by noon`, `up to 0:30`, `from 0:50 on`.
 fn relative(here @ Here { words, .. }: Here<'_>) -> Option<Taken> {
     let word = core(words, 0);
     let lead = match (word, core(words, 1)) {
         ("prior", "to") | ("up", "to" | "until" | "till") => 2,
         ("at" | "around" | "about" | "after" | "since" | "from" | "before" | "until" | "till" | "by", _) => 1,
+        ("and" | "or", _) if here.is_after_time => 1,
+        _ if here.is_after_time && word.contains(':') => 0,
         _ => return None,
     };
     let skip = lead + fillers(&words[lead..]);
@@ -150,7 +156,10 @@ fn relative(here @ Here { words, .. }: Here<'_>) -> Option<Taken> {
         // "after a second car arrives"
         return None;
     }
-    let (point, taken) = point::read(rest)?;
+    if let Some(taken) = point::impossible(rest) {
+        return Some((skip + taken, Found::When(When::Nowhere)));
+    }
+    let Some((point, taken)) = point::read(rest) else { return both(word, rest, skip) };
     let tail = match core(rest, taken) {
         "mark" | "point" | "onwards" | "onward" => 1,
         "on" if word == "from" || taken < rest.len() && rest[taken].ends_clause() => 1,
@@ -166,6 +175,17 @@ fn relative(here @ Here { words, .. }: Here<'_>) -> Option<Taken> {
         _ => When::At(point),
     };
     Some((skip + taken + tail, Found::When(when)))
+}
+
+/// `at 3 and 7 seconds`, `at 2 or 3 pm`.
+fn both(word: &str, rest: &[Word<'_>], skip: usize) -> Option<Taken> {
+    if !matches!(word, "at" | "around" | "about") || !matches!(core(rest, 1), "and" | "or") {
+        return None;
+    }
+    let later = &rest[2..];
+    let (second, taken) = point::read(later)?;
+    let (first, _) = point::borrowed(rest, second, later)?;
+    Some((skip + 2 + taken, Found::Both(When::At(first), When::At(second))))
 }
 
 fn day(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
@@ -237,7 +257,7 @@ fn ordinal(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
 
 /// `after the man sits down`, `before leaving`, `while the dog runs`, `as soon as it stops`, and in front of the question
 /// `When the light turns green, …`.
-fn event(here @ Here { words, before, is_first }: Here<'_>) -> Option<Taken> {
+fn event(here @ Here { words, before, is_first, .. }: Here<'_>) -> Option<Taken> {
     const SUBJECTS: [&str; 20] = [
         "the", "a", "an", "he", "she", "it", "they", "his", "her", "their", "its", "someone", "somebody", "people",
         "this", "that", "one", "two", "another", "everyone",
@@ -271,8 +291,10 @@ fn event(here @ Here { words, before, is_first }: Here<'_>) -> Option<Taken> {
     if matches!(side, Side::After | Side::Before)
         && let Some((edge, is_end)) = bound(&words[taken..], core(words, 0))
     {
+        let is_nowhere = is_end == (side == Side::After) && core(words, 0) != "since";
+        let when = if is_nowhere { When::Nowhere } else { edges::at(is_end) };
         let is_whole = core(words, 0) == "since" && !is_end;
-        return Some((taken + edge, if is_whole { Found::Whole } else { Found::When(edges::at(is_end)) }));
+        return Some((taken + edge, if is_whole { Found::Whole } else { Found::When(when) }));
     }
     if let Some((edge, is_end)) = edges::bound_of_video(&words[taken..]) {
         return Some((taken + edge, Found::When(edges::at(is_end))));

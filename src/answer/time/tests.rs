@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::domain::{StreamKind, StreamTime, WallTime, Window, Zone};
 
+mod ahead;
 mod any_text;
 mod suites;
 
@@ -69,7 +70,25 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     // Edges.
     ("What is there at the beginning?", (0.0, 40.0), Order::Earliest),
     ("What happens at the start of the video?", (0.0, 40.0), Order::Earliest),
-    ("What happens at the very start?", (0.0, 40.0), Order::Earliest),
+    ("What happens at the very start?", (0.0, 5.0), Order::Earliest),
+    ("Who is there at the very end of the video?", (195.0, 200.0), Order::Latest),
+    ("Who is there at the very beginning?", (0.0, 5.0), Order::Earliest),
+    // No stream has such a time.
+    ("Was there a dog after the end?", (OPEN, OPEN), Order::Relevance),
+    ("Was there a dog after the video ended?", (OPEN, OPEN), Order::Relevance),
+    ("Was there a dog before the beginning of the video?", (OPEN, OPEN), Order::Relevance),
+    ("Was there a dog at -5 seconds?", (OPEN, OPEN), Order::Relevance),
+    ("Was there a dog at minus 5 seconds?", (OPEN, OPEN), Order::Relevance),
+    ("Was there a dog at 25:61?", (OPEN, OPEN), Order::Relevance),
+    // Several times.
+    ("Is there a person at 0:15 or 0:20?", (10.0, 25.0), Order::Relevance),
+    ("Is there a person at 0:15, 0:20 and 0:50?", (10.0, 55.0), Order::Relevance),
+    ("Is there a person at 3 seconds and at 70 seconds?", (0.0, 75.0), Order::Relevance),
+    ("Is there a person at 30 and 70 seconds?", (25.0, 75.0), Order::Relevance),
+    ("Is there a person at 0:30 and a car at 1:10?", (25.0, 75.0), Order::Relevance),
+    ("Who passed in the first 5 seconds and the last 5 seconds?", (0.0, 200.0), Order::Relevance),
+    ("Who passed after 0:10 and before 0:20?", (10.0, 20.0), Order::Relevance),
+    ("Who is there at the end, finally?", (160.0, 200.0), Order::Latest),
     ("In the beginning of the clip, who is there?", (0.0, 40.0), Order::Earliest),
     ("What did the boy do at beginning of the video?", (0.0, 40.0), Order::Earliest),
     ("What does the first frame show?", (0.0, 2.5), Order::Nearest),
@@ -266,6 +285,8 @@ const OF_A_CAMERA: &[(&str, &str, &str, Order)] = &[
     ("When was the last person seen yesterday evening?", "2026-11-29T18:00:00", "2026-11-29T23:00:00", Order::Last),
     ("What happened at 0:42?", "2026-11-30T00:41:55", "2026-11-30T00:43:05", Order::Nearest),
     ("What happened at 90 seconds?", "2026-11-27T07:01:25", "2026-11-27T07:01:35", Order::Nearest),
+    ("What happened yesterday or today?", "2026-11-29T00:00:00", "2026-12-01T00:00:00", Order::Relevance),
+    ("What happened tomorrow?", "2026-12-01T00:00:00", "2026-12-02T00:00:00", Order::Relevance),
     ("What happened last week?", "2026-11-27T07:00:00", "2026-11-30T00:00:00", Order::Relevance),
 ];
 
