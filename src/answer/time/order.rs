@@ -25,7 +25,11 @@ pub(in crate::answer) fn arrange(mut hits: Vec<Hit>, order: Order, at: StreamTim
         Order::Relevance => {}
         Order::Earliest | Order::First => hits.sort_by_key(time),
         Order::Latest | Order::Last => hits.sort_by_key(|hit| std::cmp::Reverse(time(hit))),
-        Order::Nearest => hits.sort_by_key(|hit| hit.moment.distance(at)),
+        Order::Nearest => {
+            // What was there then is asked; what was there five seconds later is no answer while the other one is.
+            let least = hits.iter().map(|hit| hit.moment.distance(at)).min();
+            hits.retain(|hit| Some(hit.moment.distance(at)) == least);
+        }
     }
     hits.truncate(k);
     hits
@@ -49,7 +53,7 @@ mod tests {
             (Order::Latest, &[30.0, 20.0, 10.0]),
             (Order::First, &[10.0, 20.0, 30.0]),
             (Order::Last, &[30.0, 20.0, 10.0]),
-            (Order::Nearest, &[20.0, 30.0, 10.0]),
+            (Order::Nearest, &[20.0]),
         ];
         for (order, due) in table {
             let taken = arrange(hits.iter().map(|(at, score)| hit(*at, *score)).collect(), order, t(21.0), 3);
