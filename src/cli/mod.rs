@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::answer::AnswerError;
 use crate::config::{self, ConfigError};
 use crate::seams::ModelError;
 use crate::telemetry;
@@ -33,6 +34,7 @@ use crate::telemetry;
 /// sysexits.h EX_USAGE; the systemd unit knows it.
 const EXIT_CONFIG: u8 = 64;
 const EXIT_CPU: u8 = 70;
+const EXIT_FAILED: u8 = 1;
 /// `EX_UNAVAILABLE`: the models cannot be loaded, so nothing was found out.
 const EXIT_MODELS: u8 = server::UNAVAILABLE;
 /// What tells which device models run on, and how much memory they need.
@@ -92,13 +94,18 @@ pub fn main() -> ExitCode {
 }
 
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    if error.is::<ConfigError>() {
-        return ExitCode::from(EXIT_CONFIG);
+    ExitCode::from(code(error))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    let lacks_model = matches!(error.downcast_ref::<AnswerError>(), Some(AnswerError::NotConfigured(_)));
+    if lacks_model || error.is::<ConfigError>() {
+        return EXIT_CONFIG;
     }
     if error.is::<ModelError>() {
-        return ExitCode::from(EXIT_MODELS);
+        return EXIT_MODELS;
     }
-    error.downcast_ref::<eval::InputError>().map_or(ExitCode::FAILURE, |error| ExitCode::from(error.exit_code()))
+    error.downcast_ref::<eval::InputError>().map_or(EXIT_FAILED, eval::InputError::exit_code)
 }
 
 /// Only the daemon logs; the others still tell what a model needs before it is loaded.
@@ -130,4 +137,22 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
 fn complain(message: &str) {
     // Without a stderr there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "groundedvqa: {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Design;
+
+    #[test]
+    fn what_is_not_configured_is_a_wrong_configuration() {
+        for (error, due) in [
+            (anyhow::Error::new(AnswerError::NotConfigured(Design::VlmDirect)), 64),
+            (anyhow::Error::new(AnswerError::NotConfigured(Design::VlmDirect)).context("it cannot be checked"), 64),
+            (anyhow::Error::new(AnswerError::Busy), 1),
+            (anyhow::anyhow!("something else"), 1),
+        ] {
+            assert_eq!(code(&error), due, "{error:#}");
+        }
+    }
 }

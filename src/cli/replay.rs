@@ -3,10 +3,13 @@
 //! The same check as the daemon's, over the same source: the frames are extracted and captioned afresh, the caption is
 //! judged again, and what differs is told. Of a live stream the frames come from what was recorded of it; the memory that
 //! its times count from is told by the verdict's own times. The memory is a temporary one that knows the frames that were looked at, so
-//! that the same neighbours are tried.
+//! that the same neighbours are tried, and of a file also those that should have been. What cannot be checked is told.
 
+mod change;
 mod compare;
 mod epoch;
+mod probe;
+mod unchecked;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +22,8 @@ use prometheus::Registry;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use self::compare::Change;
+use self::change::Change;
+use self::probe::Source;
 use super::eval::InputError;
 use crate::app::{Core, EVENT_QUEUE};
 use crate::bus;
@@ -60,6 +64,8 @@ struct Replayed {
     claim: String,
     outcome: &'static str,
     changes: Vec<Change>,
+    /// Parts of the verdict that nothing was held against.
+    not_checked: Vec<&'static str>,
 }
 
 /// Checks again, prints, says how it went.
@@ -75,14 +81,14 @@ pub(super) async fn run(args: &ReplayArgs, path: &Path, json: bool) -> anyhow::R
     let mut replayed = Vec::new();
     for (stream, verdicts) in by_stream(verdicts) {
         let folder = tempfile::tempdir().context("cannot make a temporary folder for the index")?;
-        let config = match settings(args, &stream, &verdicts, folder.path())? {
-            Ok(config) => config,
+        let (config, source) = match settings(args, &stream, &verdicts, folder.path())? {
+            Ok(found) => found,
             Err(missing) => {
                 eprintln!("groundedvqa: {missing}");
                 return Ok(ExitCode::from(NO_SOURCE));
             }
         };
-        replayed.extend(replay(config, &stream, &verdicts).await?);
+        replayed.extend(replay(config, &source, &stream, &verdicts).await?);
     }
     let changed = replayed.iter().any(|one| !one.changes.is_empty());
     if json {
@@ -98,6 +104,7 @@ fn tell(one: &Replayed) {
     for change in &one.changes {
         println!("    {change}");
     }
+    println!("    not checked: {}", one.not_checked.join(", "));
 }
 
 /// A verdict, a reply with verdicts, or one of them a line.
@@ -131,14 +138,14 @@ fn by_stream(verdicts: Vec<Verdict>) -> BTreeMap<StreamId, Vec<Verdict>> {
     })
 }
 
-/// A configuration with this stream alone and its memory in `folder`; the inner error says what is not there.
+/// A configuration with this stream alone and its memory in `folder`, and what is known of the source; the inner error
+/// says what is not there.
 fn settings(
     args: &ReplayArgs,
     stream: &StreamId,
     verdicts: &[Verdict],
     folder: &Path,
-) -> anyhow::Result<Result<Config, String>> {
-    let every = verdicts.iter().flat_map(reach).max().unwrap_or_default().max(Duration::from_secs(1));
+) -> anyhow::Result<Result<(Config, Source), String>> {
     let text = |path: &Path| path.to_str().map(toml::Value::from).with_context(|| format!("{path:?} is not UTF-8"));
     let index = text(&folder.join("index.redb"))?;
     let mut config = match (&args.file, &args.config) {
@@ -156,26 +163,37 @@ fn settings(
         }
     };
     config.streams.retain(|name, _| name == stream);
-    if config.streams.is_empty() {
+    let Some(settings) = config.streams.get(stream) else {
         return Ok(Err(format!("the configuration names no stream {stream}: give its source with --file")));
-    }
-    config.daemon.sample_every = config::Span(every);
-    Ok(Ok(config))
+    };
+    let source = Source {
+        kind: settings.kind(),
+        prefix: args.file.is_none().then(|| config.bus.prefix.clone()),
+        every: settings.sample_every().unwrap_or(config.daemon.sample_every.0),
+    };
+    let every = verdicts.iter().flat_map(|verdict| reach(verdict, &source)).max().unwrap_or_default();
+    config.daemon.sample_every = config::Span(every.max(Duration::from_secs(1)));
+    Ok(Ok((config, source)))
 }
 
 /// How far the frames of a verdict lie from the cited time.
-fn reach(verdict: &Verdict) -> impl Iterator<Item = Duration> {
-    times(verdict).into_iter().map(|at| at.distance(verdict.timestamp))
+fn reach(verdict: &Verdict, source: &Source) -> impl Iterator<Item = Duration> {
+    times(verdict, source).into_iter().map(|at| at.distance(verdict.timestamp))
 }
 
-/// The frames that were looked at; the cited time stands for the cited frame.
-fn times(verdict: &Verdict) -> Vec<StreamTime> {
+/// The frames that were looked at, and those that should have been; the cited time stands for the cited frame.
+fn times(verdict: &Verdict, source: &Source) -> Vec<StreamTime> {
     let evidence = verdict.trials.iter().filter_map(|trial| trial.evidence.as_ref());
     let neighbours = evidence.filter(|evidence| evidence.neighbour != 0).map(|evidence| evidence.timestamp);
-    neighbours.chain([verdict.timestamp]).collect()
+    neighbours.chain([verdict.timestamp]).chain(probe::missing(verdict, source)).collect()
 }
 
-async fn replay(config: Config, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<Vec<Replayed>> {
+async fn replay(
+    config: Config,
+    source: &Source,
+    stream: &StreamId,
+    verdicts: &[Verdict],
+) -> anyhow::Result<Vec<Replayed>> {
     let (events, mut told) = mpsc::channel(EVENT_QUEUE);
     let listener = tokio::spawn(async move { while told.recv().await.is_some() {} });
     let (core, _thread) = Core::build(config, &Registry::new(), &Pulse::new(), events).await?;
@@ -184,19 +202,20 @@ async fn replay(config: Config, stream: &StreamId, verdicts: &[Verdict]) -> anyh
     {
         core.recall_from(stream, epoch);
     }
-    remember(&core, stream, verdicts).await?;
+    remember(&core, source, stream, verdicts).await?;
     let mut replayed = Vec::new();
     for verdict in verdicts {
         let citation = Citation { stream: stream.clone(), at: verdict.timestamp };
         let claim = Claim { text: verdict.claim.clone(), citation };
         let again = core.answerer.verify(vec![claim], verdict.design).await?;
         let again = again.first().context("no verdict came back")?;
-        let changes = compare::changes(verdict, &bus::verdict_message(again));
+        let changes = compare::changes(verdict, &bus::verdict_message(again), source);
         replayed.push(Replayed {
             verdict_id: verdict.verdict_id.to_string(),
             claim: verdict.claim.clone(),
             outcome: if changes.is_empty() { "same" } else { "changed" },
             changes,
+            not_checked: unchecked::of(verdict, source),
         });
     }
     core.index.clone().close().await?;
@@ -205,9 +224,9 @@ async fn replay(config: Config, stream: &StreamId, verdicts: &[Verdict]) -> anyh
     Ok(replayed)
 }
 
-/// Makes the frames that were looked at the moments of the memory.
-async fn remember(core: &Core, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<()> {
-    let mut times: Vec<StreamTime> = verdicts.iter().flat_map(times).collect();
+/// Makes the frames that were looked at, or should have been, the moments of the memory.
+async fn remember(core: &Core, source: &Source, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<()> {
+    let mut times: Vec<StreamTime> = verdicts.iter().flat_map(|verdict| times(verdict, source)).collect();
     times.sort_unstable();
     times.dedup();
     let text = "A frame that was looked at.";
@@ -229,3 +248,6 @@ async fn remember(core: &Core, stream: &StreamId, verdicts: &[Verdict]) -> anyho
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::bus::{Client, ClientError, Config};
+use crate::bus::wire::ErrorCode;
+use crate::bus::{BusError, Client, ClientError, Config};
 use crate::config::Span;
 use crate::secret::Secret;
 
@@ -14,6 +15,8 @@ use crate::secret::Secret;
 pub const FOUND: u8 = 0;
 /// The request was refused, or nothing was found or grounded.
 pub const NOTHING: u8 = 1;
+/// Wrong configuration (`EX_USAGE`): here, or of the daemon, which has no model for the design asked for.
+const CONFIG: u8 = 64;
 /// No server or no daemon (`EX_UNAVAILABLE`).
 pub const UNAVAILABLE: u8 = 69;
 
@@ -86,9 +89,30 @@ pub fn failed(error: &ClientError, json: bool) -> ExitCode {
         }
         _ => eprintln!("groundedvqa: {error}"),
     }
-    ExitCode::from(match error {
-        ClientError::Bus(crate::bus::BusError::Prefix(_) | crate::bus::BusError::Key { .. }) => 64,
+    ExitCode::from(code(error))
+}
+
+fn code(error: &ClientError) -> u8 {
+    match error {
+        ClientError::Bus(BusError::Prefix(_) | BusError::Key { .. }) => CONFIG,
+        ClientError::Refused(body) if body.name == ErrorCode::NotConfigured => CONFIG,
         _ if error.is_unavailable() => UNAVAILABLE,
         _ => NOTHING,
-    })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::wire::ErrorBody;
+
+    #[test]
+    fn a_refusal_ends_with_1_unless_a_model_is_not_configured() {
+        for (name, due) in
+            [(ErrorCode::NotConfigured, CONFIG), (ErrorCode::BadRequest, NOTHING), (ErrorCode::Busy, NOTHING)]
+        {
+            let error = ClientError::Refused(ErrorBody { code: 0, name, message: String::new() });
+            assert_eq!(code(&error), due, "{name}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::stats::quantile;
+use super::table::plain;
 use crate::domain::{Answer, Label, Verdict};
 
 /// One look at one question.
@@ -93,7 +94,7 @@ pub fn table(asked: &[Looked]) -> String {
             sum.seconds.push(look.took.as_secs_f64());
             is_answered |= !look.grounded.is_empty();
             for claim in look.grounded.iter().filter(|_| place > 0) {
-                let _ = writeln!(added, "- {question:?}, {}: {claim}", look.how);
+                let _ = writeln!(added, "- {:?}, {}: {}", plain(question), look.how, plain(claim));
             }
         }
     }
@@ -127,12 +128,12 @@ mod tests {
         let asked = |looks: Vec<Look>| Looked { question: "Who?".into(), looks };
         let told = table(&[
             asked(vec![look("first", 2, &["A. @ 1 s"], 3), look("repair", 1, &["B. @ 2 s"], 1)]),
-            asked(vec![look("first", 1, &[], 5), look("repair", 1, &["C. @ 3 s"], 2)]),
+            asked(vec![look("first", 1, &[], 5), look("repair", 1, &["<C>. @ 3 s"], 2)]),
             asked(vec![look("first", 1, &[], 4)]),
         ]);
         assert!(told.contains("| first | 3 | 4 | 1 | 1 | – | 4.00 |"), "{told}");
         assert!(told.contains("| repair | 2 | 2 | 2 | 1 | 4 | 1.00 |"), "{told}");
-        assert!(told.contains("- \"Who?\", repair: C. @ 3 s\n") && !told.contains("first: A."), "{told}");
+        assert!(told.contains("- \"Who?\", repair: &lt;C&gt;. @ 3 s\n") && !told.contains("first: A."), "{told}");
         assert_eq!(table(&[]), "");
     }
 }

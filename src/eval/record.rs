@@ -3,7 +3,7 @@
 //! `results.json` holds nothing that differs between two runs of the same program on the same models and clips: no
 //! identities, no times of day, no durations. Those that matter are in `latency.json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -143,8 +143,9 @@ impl Run {
     /// The claims of a group whose truth is known, as one design judged them.
     pub fn judged(&self, design: Design, group: Group) -> Vec<Judged> {
         let of_design = self.findings.iter().filter(|finding| finding.design == design);
-        let judged = of_design.filter_map(|Finding { item, verdict, .. }| {
-            let item = &self.items[*item];
+        let without_frame = self.without_frame();
+        let judged = of_design.filter_map(|Finding { item: index, verdict, .. }| {
+            let item = &self.items[*index];
             let truth = item.truth.and_then(Truth::known).filter(|_| group.holds(item))?;
             Some(Judged {
                 kind: item.kind.clone(),
@@ -152,9 +153,16 @@ impl Run {
                 flagged: is_flagged(design, verdict),
                 score: score(design, verdict),
                 reason: verdict.reason,
+                without_frame: without_frame.contains(index),
             })
         });
         judged.collect()
+    }
+
+    /// The claims for which some design found no frame.
+    fn without_frame(&self) -> BTreeSet<usize> {
+        let missed = self.findings.iter().filter(|finding| finding.verdict.reason == Reason::NoFrame);
+        missed.map(|finding| finding.item).collect()
     }
 
     /// All figures of a design, for every group that is neither empty nor everything.
@@ -336,25 +344,4 @@ impl<'a> WrittenTrial<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_is_cold() {
-        let took = [900, 100, 300, 200].map(Duration::from_millis);
-        let latency = Latency::of(&took);
-        assert_eq!(
-            (latency.cold_s, latency.steady, latency.p50_s, latency.p95_s, latency.most_s),
-            (Some(0.9), 3, Some(0.2), None, Some(0.3)),
-            "three do not tell what 95 of 100 take"
-        );
-        let many: Vec<Duration> = (0..=100).rev().map(Duration::from_secs).collect();
-        let latency = Latency::of(&many);
-        assert_eq!((latency.cold_s, latency.p50_s), (Some(100.0), Some(49.0)));
-        assert_eq!((latency.p95_s, latency.most_s), (Some(94.0), Some(99.0)));
-        assert_eq!(Latency::of(&many[..20]).p95_s, None);
-        assert_eq!(Latency::of(&many[..21]).p95_s, Some(98.0));
-        let none = Latency::of(&[]);
-        assert_eq!((none.cold_s, none.steady, none.p50_s), (None, 0, None));
-    }
-}
+mod tests;

@@ -111,7 +111,8 @@ impl Labelled {
         );
         for Judged { pair, relevance, taken } in judged.iter().filter(|it| it.taken != it.pair.answers) {
             let wrong = if *taken { "told" } else { "kept back" };
-            let _ = writeln!(out, "- {wrong} ({relevance:.2}): {} — {}", pair.question, pair.claim);
+            let (question, claim) = (table::plain(&pair.question), table::plain(&pair.claim));
+            let _ = writeln!(out, "- {wrong} ({relevance:.2}): {question} — {claim}");
         }
         out.push('\n');
         out

@@ -10,9 +10,9 @@ use crate::domain::Design;
 
 /// `report.md`: every table of a run.
 pub fn report(run: &Run) -> String {
-    let mut out = format!("# {}\n\n", run.suite);
+    let mut out = format!("# {}\n\n", plain(&run.suite));
     if !run.about.is_empty() {
-        let _ = writeln!(out, "{}\n", run.about.trim());
+        let _ = writeln!(out, "{}\n", plain(run.about.trim()));
     }
     let (unlabelled, unclear) = run.uncounted();
     let (questions, claims) = (run.questions.len(), run.items.len());
@@ -49,7 +49,7 @@ pub fn windows(run: &Run) -> String {
     }
     let rows = windows.iter().map(|(kind, right)| format!("| {} | {} |\n", cell(kind), share(*right)));
     let missed = run.questions.iter().filter(|question| question.right_window == Some(false));
-    let missed = missed.map(|question| format!("- {:?}: searched {:?}\n", question.text, question.window));
+    let missed = missed.map(|question| format!("- {:?}: searched {:?}\n", plain(&question.text), question.window));
     let (rows, missed) = (rows.collect::<String>(), missed.collect::<String>());
     format!("## Windows\n\n| kind of question | searched where a person would |\n|---|---|\n{rows}\n{missed}\n")
 }
@@ -91,9 +91,14 @@ pub fn groups(summaries: &[(Group, Summary)]) -> String {
     out
 }
 
+/// Somebody's words, of which no reader of Markdown makes markup.
+pub fn plain(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Somebody's words in a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\r', '\n'], " ")
+    plain(text).replace('\\', "\\\\").replace('|', "\\|").replace(['\r', '\n'], " ")
 }
 
 /// One row a kind.
@@ -171,8 +176,15 @@ mod tests {
 
     #[test]
     fn a_kind_breaks_no_table() {
-        let judged = |kind: &str, reason| Judged { kind: kind.into(), truth: false, flagged: true, score: 0.0, reason };
-        let summary = Summary::of(&[judged("a|b\n\\c", Reason::Neutral), judged("d", Reason::NoFrame)]);
+        let judged = |kind: &str, reason, without_frame| Judged {
+            kind: kind.into(),
+            truth: false,
+            flagged: true,
+            score: 0.0,
+            reason,
+            without_frame,
+        };
+        let summary = Summary::of(&[judged("a|b\n\\c", Reason::Neutral, false), judged("d", Reason::NoFrame, true)]);
         let told = [kinds(&summary), labels(&summary)].concat();
         assert_eq!(told.lines().filter(|line| line.starts_with("| a\\|b \\\\c")).count(), 2, "{told}");
         assert!(!kinds(&summary).contains("| d |"), "{told}");

@@ -20,6 +20,8 @@ pub struct Judged {
     pub score: f32,
     /// Why.
     pub reason: Reason,
+    /// Whether some design of the run found no frame at the cited time: then none counts it, so that all count the same.
+    pub without_frame: bool,
 }
 
 /// Whether a verdict tells its reader not to believe the claim. The design `none` tells nothing.
@@ -128,7 +130,7 @@ pub struct Summary {
 impl Summary {
     /// Counts.
     pub fn of(claims: &[Judged]) -> Self {
-        let answered: Vec<&Judged> = claims.iter().filter(|claim| is_counted(claim.reason)).collect();
+        let answered: Vec<&Judged> = claims.iter().filter(|claim| is_counted(claim)).collect();
         let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
         let mut reasons: BTreeMap<&'static str, Reasons> = BTreeMap::new();
         let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
@@ -141,7 +143,6 @@ impl Summary {
         for claim in &answered {
             kinds.entry(&claim.kind).or_default().push(claim);
         }
-        let count = |reason| claims.iter().filter(|claim| claim.reason == reason).count();
         let scored: Vec<(f32, bool)> = answered.iter().map(|claim| (claim.score, claim.truth)).collect();
         let all = Tally::of(answered.iter().copied());
         Self {
@@ -152,15 +153,20 @@ impl Summary {
             labels,
             reasons,
             curve: stats::curve(&scored),
-            unavailable: count(Reason::ModelUnavailable),
-            without_frame: count(Reason::NoFrame),
+            unavailable: claims.iter().filter(|claim| is_unavailable(claim)).count(),
+            without_frame: claims.iter().filter(|claim| claim.without_frame).count(),
         }
     }
 }
 
-/// Whether a verdict for this reason says something about the design.
-fn is_counted(reason: Reason) -> bool {
-    !matches!(reason, Reason::ModelUnavailable | Reason::NoFrame)
+/// Whether a model did not answer for it, although there was a frame.
+fn is_unavailable(claim: &Judged) -> bool {
+    claim.reason == Reason::ModelUnavailable && !claim.without_frame
+}
+
+/// Whether it says something about the design.
+fn is_counted(claim: &Judged) -> bool {
+    !claim.without_frame && !is_unavailable(claim)
 }
 
 #[cfg(test)]
@@ -214,8 +220,14 @@ mod tests {
 
     #[test]
     fn claims_are_counted_by_truth_and_kind() {
-        let judged =
-            |kind: &str, truth, flagged, score, reason| Judged { kind: kind.into(), truth, flagged, score, reason };
+        let judged = |kind: &str, truth, flagged, score, reason| Judged {
+            kind: kind.into(),
+            truth,
+            flagged,
+            score,
+            reason,
+            without_frame: false,
+        };
         let summary = Summary::of(&[
             judged("a", true, false, 0.9, Reason::Entailed),
             judged("a", true, true, 0.2, Reason::Neutral),
@@ -234,7 +246,8 @@ mod tests {
 
     #[test]
     fn an_outage_catches_nothing() {
-        let judged = |truth, reason| Judged { kind: "a".into(), truth, flagged: true, score: 0.0, reason };
+        let judged =
+            |truth, reason| Judged { kind: "a".into(), truth, flagged: true, score: 0.0, reason, without_frame: false };
         let summary = Summary::of(&[judged(false, Reason::ModelUnavailable), judged(true, Reason::Neutral)]);
         assert_eq!(summary.all, Tally { caught: Share { hits: 0, of: 0 }, flagged: Share { hits: 1, of: 1 } });
         assert_eq!((summary.unavailable, summary.reasons["model_unavailable"].of_false), (1, 1));

@@ -43,6 +43,7 @@ mod tests {
             flagged: score < 0.5,
             score,
             reason: Reason::Entailed,
+            without_frame: false,
         };
         let claims = [claim(true, 0.97), claim(true, 0.85), claim(false, 0.75), claim(false, 0.1)];
         let table = table(&claims, 0.6);

@@ -81,6 +81,10 @@ fn a_suite_gives_the_same_results_twice_and_an_audit_that_stands_alone() {
     assert!(read("one/report.md").contains("| `contradicted` |") && read("one/latency.json").contains("cold_s"));
 
     let audit = read("one/audit.html");
+    let again = read("two/audit.html");
+    let is_seconds = |(line, other): (&str, &str)| line == other || line.contains(" s</td>");
+    assert!(audit.lines().zip(again.lines()).all(is_seconds), "two runs differ in more than seconds");
+    assert_eq!(audit.lines().count(), again.lines().count());
     for outside in ["http://", "https://", "src=\"", "<link", "@import", "url("] {
         assert!(!audit.contains(outside), "{outside} reaches outside the page");
     }
@@ -124,6 +128,7 @@ fn a_stored_verdict_is_checked_again() {
 
     let same = replay(&["--file", bikes]);
     assert!(code(&same) == 0 && text(&same).contains("same: "), "{}", text(&same));
+    assert!(text(&same).contains("not checked: verdict_id, "), "{}", text(&same));
 
     let mut reply: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
     let verdict = &mut reply["claims"][0];
@@ -230,6 +235,9 @@ async fn a_site_is_checked_with_its_own_captions() {
     let caught = report.rsplit_once("Fabricated and caught: ").and_then(|(_, rest)| rest.split_once(" %"));
     let caught: f64 = caught.and_then(|(share, _)| share.parse().ok()).expect("a share");
     assert!(caught > 80.0, "{report}");
+    let results = fs::read_to_string(folder.path().join("eval-out/site.json")).expect("figures");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(results["streams"][0]["stream"], "walk", "{results:#}");
 
     let none = groundedvqa(&["eval", "site", "--config", config, "--cited", "0"], folder.path());
     assert!(code(&none) == 2 && text(&none).contains("--cited"), "{}", text(&none));
@@ -240,7 +248,7 @@ async fn a_site_is_checked_with_its_own_captions() {
     assert!(code(&wrong) == 66 && text(&wrong).contains("cannot read"), "{}", text(&wrong));
     assert!(!index.exists(), "an index was made where none was");
     let nobody = groundedvqa(&["eval", "site", "--config", config, "--stream", "door"], folder.path());
-    assert!(code(&nobody) == 1 && text(&nobody).contains("names no such stream"), "{}", text(&nobody));
+    assert!(code(&nobody) == 2 && text(&nobody).contains("names no such stream"), "{}", text(&nobody));
 }
 
 fn search(query: &str) -> SearchRequest {

@@ -139,6 +139,9 @@ pub(super) fn text(path: &Path) -> Result<String, InputError> {
         }
         _ => InputError::unreadable(path, error),
     };
+    if path.is_dir() {
+        return Err(InputError::unusable(path, "it is a folder: name a file, such as one that lies in it"));
+    }
     if path.extension().is_none_or(|ending| ending != "gz") {
         return fs::read_to_string(path).map_err(of);
     }
@@ -191,7 +194,7 @@ mod tests {
             ("bad.gz", 65, "bad.gz cannot be used"),
             ("bytes", 65, "UTF-8"),
             ("none", 66, "cannot read"),
-            ("", 66, "cannot read"),
+            ("", 65, "it is a folder: name a file"),
         ];
         for (name, code, due) in table {
             let refused = json_lines::<Vec<u8>>(&path(name)).expect_err(name);

@@ -75,6 +75,19 @@ mod tests {
     }
 
     #[test]
+    fn relevance_needs_a_suite_or_data() {
+        for (line, is_usable) in [
+            (&["eval", "relevance"][..], false),
+            (&["eval", "relevance", "--half", "both"], false),
+            (&["eval", "relevance", "a.toml"], true),
+            (&["eval", "relevance", "--data", "d"], true),
+        ] {
+            let parsed = Line::try_parse_from(line);
+            assert_eq!(parsed.as_ref().map_err(clap::Error::exit_code).err(), (!is_usable).then_some(2), "{line:?}");
+        }
+    }
+
+    #[test]
     fn the_check_of_a_site_has_two_spellings() {
         for spelling in ["site", "--site"] {
             let line = Line::try_parse_from(["eval", spelling]).expect(spelling);

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::input::{self, InputError, NextGqa};
 use super::vectors::Vectors;
@@ -23,7 +23,8 @@ use crate::seams::Embedder as _;
 /// What is measured.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Suites whose claims say whether they answer.
+    /// Suites whose claims say whether they answer; needed unless --data names a folder.
+    #[arg(required_unless_present = "data")]
     suites: Vec<PathBuf>,
     #[command(flatten)]
     data: NextGqa,
@@ -32,9 +33,6 @@ pub(super) struct Args {
 /// Measures and writes; ends with 0 when it was measured, whatever the figures are.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let NextGqa { data, half, cache, common } = &args.data;
-    if args.suites.is_empty() && data.is_none() {
-        bail!("name a suite, or a folder with --data");
-    }
     let suites = args.suites.iter().map(|path| labelled(path)).collect::<Result<Vec<_>, _>>()?;
     let read = data.as_deref().map(|folder| args.data.read(folder)).transpose()?;
     let mut vectors = Vectors::open(models::embedder_alone(&common.models)?, cache.as_deref())?;
@@ -43,7 +41,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (name, pairs) in suites {
         let judged = judge(&mut vectors, pairs)?;
         let figures = Labelled::of(&judged);
-        let _ = write!(report, "## Suite {name}\n\n{}", figures.table(&judged));
+        let _ = write!(report, "## Suite {}\n\n{}", table::plain(&name), figures.table(&judged));
         results.insert(name, serde_json::to_value(&figures)?);
     }
     if let Some((videos, questions)) = read {

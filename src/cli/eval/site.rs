@@ -2,7 +2,8 @@
 //!
 //! Claims are made from the site's own stored captions: sentences at their own time, sentences of another time, and
 //! sentences with one word swapped. Each is checked as the daemon checks: frame extracted again, captioned blind,
-//! judged. It says nothing about what the captioner gets wrong in the first place, since truth is what was captioned.
+//! judged. It says nothing about what the captioner gets wrong in the first place, since truth is what was captioned; the
+//! report says so beside its figures.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -46,6 +47,15 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
+/// A stream that the configuration does not name is a wrong argument.
+const USAGE: u8 = 2;
+
+/// What the figures are of.
+const ABOUT: &str = "Claims made from stored captions and checked against frames extracted again. Truth is what the \
+captioner said: the claims are made of its own words, so that they hold nothing that it has no words for (the scene \
+captioner: no actions), and what it overlooks or names wrongly is not found out. 100 % caught says that what it did not \
+say is told from what it said, and no more. Shares with their 95 % Wilson intervals.";
+
 /// At least one: of none nothing can be said.
 fn some() -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(1..)
@@ -66,7 +76,9 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let names: Vec<StreamId> =
         config.streams.keys().filter(|name| args.stream.as_ref().is_none_or(|only| only == *name)).cloned().collect();
     if names.is_empty() {
-        bail!("the configuration names no such stream");
+        let Some(stream) = &args.stream else { bail!("the configuration names no stream") };
+        eprintln!("groundedvqa: the configuration names no such stream as {stream}");
+        return Ok(ExitCode::from(USAGE));
     }
     // Opening it would make an empty one at a wrong path.
     let index = &config.index.path;
@@ -84,6 +96,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let report = report(&checked);
     fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     fs::write(args.out.join("site.md"), &report)?;
+    fs::write(args.out.join("site.json"), serde_json::to_string_pretty(&results(&checked))?)?;
     print!("{report}");
     let any = checked.iter().any(|stream| !stream.judged.is_empty());
     Ok(ExitCode::from(u8::from(!any)))
@@ -123,15 +136,33 @@ async fn check_one(core: &Core, cited: &Moment, made: TextClaim) -> anyhow::Resu
         flagged: is_flagged(design, verdict),
         score: score(design, verdict),
         reason: verdict.reason,
+        without_frame: false,
     }))
 }
 
-fn report(checked: &[Checked]) -> String {
-    let mut out = String::from(
-        "# Per-site check\n\nClaims made from stored captions and checked against frames extracted again. Shares with \
-         their 95 % Wilson intervals.\n\n",
-    );
+/// The claims about all streams.
+fn all(checked: &[Checked]) -> Summary {
     let every: Vec<Judged> = checked.iter().flat_map(|stream| stream.judged.clone()).collect();
+    Summary::of(&every)
+}
+
+/// `site.json`: the figures of the report.
+fn results(checked: &[Checked]) -> serde_json::Value {
+    let of = |stream: &Checked| {
+        serde_json::json!({
+            "stream": stream.stream,
+            "moments": stream.moments,
+            "claims": stream.judged.len(),
+            "without_frame": stream.without_frame,
+            "figures": Summary::of(&stream.judged),
+        })
+    };
+    let streams: Vec<serde_json::Value> = checked.iter().map(of).collect();
+    serde_json::json!({"about": ABOUT, "streams": streams, "all": all(checked)})
+}
+
+fn report(checked: &[Checked]) -> String {
+    let mut out = format!("# Per-site check\n\n{ABOUT}\n\n");
     for Checked { stream, moments, judged, without_frame } in checked {
         let _ = writeln!(
             out,
@@ -140,7 +171,7 @@ fn report(checked: &[Checked]) -> String {
         );
         out.push_str(&table::kinds(&Summary::of(judged)));
     }
-    let all = Summary::of(&every);
+    let all = all(checked);
     let _ = writeln!(
         out,
         "## All streams\n\nFabricated and caught: {}. True and flagged: {}.",
@@ -148,4 +179,37 @@ fn report(checked: &[Checked]) -> String {
         table::share(all.all.flagged)
     );
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_says_what_its_figures_are_of() {
+        let judged = Judged {
+            kind: "wrong time".into(),
+            truth: false,
+            flagged: true,
+            score: 0.0,
+            reason: Reason::Neutral,
+            without_frame: false,
+        };
+        let stream = StreamId::new("walk").expect("a token");
+        let checked = [Checked { stream, moments: 12, judged: vec![judged; 3], without_frame: 2 }];
+        let report = report(&checked);
+        for due in [
+            "of its own words",
+            "no actions",
+            "Fabricated and caught: 100.0 % (3 of 3;",
+            "3 claims about 12 moments; 2",
+        ] {
+            assert!(report.contains(due), "{due} is missing: {report}");
+        }
+        let results = results(&checked);
+        let stream = &results["streams"][0];
+        assert_eq!((&stream["stream"], &stream["moments"], &stream["claims"]), (&"walk".into(), &12.into(), &3.into()));
+        assert_eq!((&stream["without_frame"], &results["all"]["all"]["caught"]["of"]), (&2.into(), &3.into()));
+        assert!(results["about"].as_str().is_some_and(|about| about.contains("no actions")), "{results:#}");
+    }
 }

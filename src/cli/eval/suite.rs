@@ -69,6 +69,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// The designs asked for, or all that can be used; says which cannot.
 fn designs(core: &Core, asked: Vec<Design>) -> anyhow::Result<Vec<Design>> {
     if !asked.is_empty() {
+        let asked = distinct(asked);
         asked.iter().try_for_each(|design| core.answerer.available(*design))?;
         return Ok(asked);
     }
@@ -80,6 +81,16 @@ fn designs(core: &Core, asked: Vec<Design>) -> anyhow::Result<Vec<Design>> {
         }
     };
     Ok(Design::ALL.into_iter().filter(usable).collect())
+}
+
+/// Each once, in the order in which they were named first: a design named twice would count every claim twice.
+fn distinct(asked: Vec<Design>) -> Vec<Design> {
+    asked.into_iter().fold(Vec::new(), |mut designs, design| {
+        if !designs.contains(&design) {
+            designs.push(design);
+        }
+        designs
+    })
 }
 
 /// The configuration of a daemon with the clips as its streams and its memory in `folder`.
@@ -192,4 +203,23 @@ fn write(run: &Run, out: &Path) -> anyhow::Result<()> {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_is_run_once() {
+        use Design::{CaptionNli, None};
+        let table: [(&[Design], &[Design]); 4] = [
+            (&[], &[]),
+            (&[None, None], &[None]),
+            (&[CaptionNli, None, CaptionNli], &[CaptionNli, None]),
+            (&[None, CaptionNli], &[None, CaptionNli]),
+        ];
+        for (asked, due) in table {
+            assert_eq!(distinct(asked.to_vec()), due, "{asked:?}");
+        }
+    }
 }

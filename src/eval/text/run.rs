@@ -111,6 +111,7 @@ pub fn judged(claims: &[TextClaim], outcomes: &[Outcome]) -> Vec<Judged> {
         flagged: outcome.reason != Reason::Entailed,
         score: outcome.score,
         reason: outcome.reason,
+        without_frame: false,
     });
     judged.collect()
 }
