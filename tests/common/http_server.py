@@ -4,7 +4,7 @@
 Prints its address on one line of standard output and serves until it is killed. /camera gives every file whose name ends
 in .jpg, in the order of the names, for ever, ten a second.
 
-    /usr/bin/python3 tests/common/http_server.py DIRECTORY [--user cam --password 'p@ss/w:rd'] [--tls CERTIFICATE KEY]
+    /usr/bin/python3 tests/common/http_server.py DIRECTORY [--user cam --password 'p@ss/w:rd'] [--tls CERTIFICATE KEY] [--commit HEX]
 """
 
 import argparse
@@ -34,6 +34,11 @@ def handler(args):
             else:
                 super().do_GET()
 
+        def end_headers(self):
+            if args.commit:
+                self.send_header("X-Repo-Commit", args.commit)
+            super().end_headers()
+
         def play(self):
             pictures = [path.read_bytes() for path in sorted(root.glob("*.jpg"))]
             self.send_response(200)
@@ -60,6 +65,7 @@ def main():
     parser.add_argument("--user", help="ask for this user name (basic authentication)")
     parser.add_argument("--password", help="and this password")
     parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
+    parser.add_argument("--commit", help="name this commit in every reply, as a hub does")
     args = parser.parse_args()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(args))
     server.daemon_threads = True

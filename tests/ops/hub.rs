@@ -181,6 +181,7 @@ impl Mirror {
         let mut command = Command::new("/usr/bin/python3");
         command.arg(repository("tests/common/http_server.py")).arg(folder).arg("--tls");
         command.args(["server.pem", "server.key"].map(|name| repository("tests/fixtures/bus").join(name)));
+        command.args(["--commit", &"c".repeat(40)]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("python3 starts");
         let (mut url, stdout) = (String::new(), child.stdout.take().expect("it is piped"));
         BufReader::new(stdout).read_line(&mut url).expect("it can be read");

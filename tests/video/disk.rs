@@ -37,7 +37,8 @@ fn fills_up(disk: Disk) {
     make_room(&mut child, disk);
     let well = told.find(|(_, _, remark)| remark.is_empty()).expect("it recovers by itself");
     let later: Vec<_> = told.by_ref().take(10).collect();
-    assert!(full.1 > 0 && later[9].1 == well.1, "lost {} then {} then {}", full.1, well.1, later[9].1);
+    // The disk may be told to be full before a picture is lost to it.
+    assert!(well.1 > 0 && later[9].1 == well.1, "lost {} then {} then {}", full.1, well.1, later[9].1);
     // A disk of its own is seen through the child alone, which has to live for that.
     let seen_by = Path::new("/proc").join(child.id().to_string()).join("root");
     let top = if disk == Disk::Small {
