@@ -56,6 +56,14 @@ impl Answerer {
         Self(Arc::new(Parts { engine, index, streams, to_jpeg, cfg, metrics, extractions, events, in_flight }))
     }
 
+    /// The same flow over another memory.
+    #[must_use]
+    pub fn over(&self, index: Index) -> Self {
+        let parts = &self.0;
+        let (engine, streams, events) = (parts.engine.clone(), parts.streams.clone(), parts.events.clone());
+        Self::new(engine, index, streams, events, parts.to_jpeg, parts.cfg.clone(), parts.metrics.clone())
+    }
+
     /// The limits and defaults in force.
     pub fn config(&self) -> &Config {
         &self.0.cfg

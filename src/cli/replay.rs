@@ -2,12 +2,18 @@
 //!
 //! The same check as the daemon's, over the same source: the frames are extracted and captioned afresh, the caption is
 //! judged again, and what differs is told. Of a live stream the frames come from what was recorded of it; the memory that
-//! its times count from is told by the verdict's own times. The memory is a temporary one that knows the frames that were looked at, so
-//! that the same neighbours are tried, and of a file also those that should have been. What cannot be checked is told.
+//! its times count from is told by the verdict's own times. Every verdict has a memory of its own that knows the frames
+//! that were looked at, so that the same neighbours are tried, and of a file also those that should have been. What
+//! cannot be checked is told.
+//!
+//! # Decisions
+//! - 2026-12-01: no memory is shared. Claims of one answer may lie a second apart, and each was checked when the memory
+//!   held other frames: the frames of one would be neighbours of the other.
 
 mod change;
 mod compare;
 mod epoch;
+mod memory;
 mod probe;
 mod unchecked;
 
@@ -23,14 +29,14 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use self::change::Change;
+use self::memory::Memories;
 use self::probe::Source;
 use super::eval::InputError;
 use crate::app::{Core, EVENT_QUEUE};
 use crate::bus;
 use crate::bus::wire::Verdict;
 use crate::config::{self, Config};
-use crate::domain::{Caption, Citation, Claim, Design, NewMoment, StreamId, StreamKind, StreamTime};
-use crate::engine::Lane;
+use crate::domain::{Citation, Claim, Design, StreamId, StreamKind, StreamTime};
 use crate::telemetry::Pulse;
 
 /// `EX_DATAERR`: the file holds no verdict.
@@ -202,12 +208,13 @@ async fn replay(
     {
         core.recall_from(stream, epoch);
     }
-    remember(&core, source, stream, verdicts).await?;
+    let memories = Memories::of(&core, stream).await?;
     let mut replayed = Vec::new();
     for verdict in verdicts {
+        let memory = memories.with(times(verdict, source)).await?;
         let citation = Citation { stream: stream.clone(), at: verdict.timestamp };
         let claim = Claim { text: verdict.claim.clone(), citation };
-        let again = core.answerer.verify(vec![claim], verdict.design).await?;
+        let again = core.answerer.over(memory).verify(vec![claim], verdict.design).await?;
         let again = again.first().context("no verdict came back")?;
         let changes = compare::changes(verdict, &bus::verdict_message(again), source);
         replayed.push(Replayed {
@@ -222,31 +229,6 @@ async fn replay(
     drop(core);
     listener.await?;
     Ok(replayed)
-}
-
-/// Makes the frames that were looked at, or should have been, the moments of the memory.
-async fn remember(core: &Core, source: &Source, stream: &StreamId, verdicts: &[Verdict]) -> anyhow::Result<()> {
-    let mut times: Vec<StreamTime> = verdicts.iter().flat_map(|verdict| times(verdict, source)).collect();
-    times.sort_unstable();
-    times.dedup();
-    let text = "A frame that was looked at.";
-    let embedding = core.engine.embed(Lane::Interactive, vec![text.to_owned()]).await?;
-    let embedding = embedding.into_iter().next().context("no embedding came back")?;
-    let epoch = core.index.record(stream).await?.context("the stream is not registered")?.epoch;
-    for at in times {
-        let moment = NewMoment {
-            stream: stream.clone(),
-            at,
-            wall: epoch.plus(at.saturating_since(StreamTime::ZERO)),
-            timing: None,
-            caption: Caption::new(text),
-            embedding: embedding.clone(),
-            captioner: core.engine.captioner().clone(),
-            embedder: core.engine.embedder().clone(),
-        };
-        core.index.append(moment).await?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -156,6 +156,26 @@ fn a_stored_verdict_is_checked_again() {
     assert_eq!(code(&replay(&["--file", bikes])), 65);
 }
 
+/// Samples of one reply are no neighbours of what another one cites, though both are of one stream.
+#[test]
+fn stored_verdicts_of_one_stream_are_checked_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bikes = clips::bikes();
+    let bikes = bikes.to_str().expect("UTF-8");
+    let mut replies = String::new();
+    for every in ["2s", "3s"] {
+        let question = "How many people are there?";
+        let asked = groundedvqa(&["ask", "--json", "--file", bikes, "--every", every, question], folder.path());
+        let reply: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
+        let has_neighbours = |verdict: &Value| verdict["trials"].as_array().is_some_and(|trials| trials.len() == 3);
+        assert!(reply["claims"].as_array().expect("claims").iter().any(has_neighbours), "{every}: {reply:#}");
+        replies += &format!("{reply}\n");
+    }
+    fs::write(folder.path().join("replies.jsonl"), replies).expect("written");
+    let replay = groundedvqa(&["verify", "--replay", "replies.jsonl", "--file", bikes], folder.path());
+    assert!(code(&replay) == 0 && !text(&replay).contains("changed: "), "{}", text(&replay));
+}
+
 #[test]
 fn the_judge_alone_is_measured_on_claims_made_from_captions() {
     let folder = tempfile::tempdir().expect("a folder");
