@@ -28,6 +28,7 @@
 //! | `now`, `currently`, `at the moment`, `latest` | the last two intervals; live: the last 30 s at least | latest |
 //! | `today`, `yesterday`, `N days ago`, `on Monday`, `last week`, `2026-11-05`, `5 November` | those days | similarity |
 //! | `tomorrow`, `next week` | those days, which are told to lie in the future | similarity |
+//! | `in the next 10 minutes`, `an hour from now` | nothing, and told to lie in the future | – |
 //! | `this morning`, `yesterday evening`, `tonight`, `last night`; live also `in the morning`, `at night` | see `calendar` | similarity |
 //! | `the first car`, `first seen` · `the last car` | the whole stream | earliest · latest of the similar |
 //! | `after`/`before`/`while the man sits down` | the whole stream; moments next to the event are preferred | similarity |
@@ -96,6 +97,8 @@ pub(super) enum When {
     Closing(f64),
     /// So many seconds before now.
     Recent(f64),
+    /// What has not come yet.
+    Ahead,
     /// Now.
     Now,
     /// At a time.

@@ -74,12 +74,13 @@ pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
     Plan { window: window((reach.0.max(day.0), reach.1.min(day.1))), order, at: stream_time(at), lean }
 }
 
-/// Whether the days asked about have not come yet.
+/// Whether the time asked about has not come yet.
 pub(in crate::answer) fn is_ahead(time: &Time, extent: &Extent) -> bool {
     let clocks = Clocks::new(time, extent);
     let (reach, ..) = clocks.whens(&time.whens);
     let from = clocks.day.map(|(from, _)| clocks.offset(from).max(reach.0));
-    from.is_some_and(|from| from.is_finite() && from > clocks.offset(clocks.now))
+    let is_day_ahead = from.is_some_and(|from| from.is_finite() && from > clocks.offset(clocks.now));
+    is_day_ahead || !time.whens.is_empty() && time.whens.iter().all(|when| *when == When::Ahead)
 }
 
 struct Clocks<'a> {
@@ -132,7 +133,7 @@ impl<'a> Clocks<'a> {
             When::End => ((last - self.edge(), last), Order::Latest, last),
             When::VeryBeginning => ((0.0, self.every), Order::Earliest, 0.0),
             When::VeryEnd => ((last - self.every, last), Order::Latest, last),
-            When::Nowhere => similar((f64::INFINITY, f64::NEG_INFINITY)),
+            When::Nowhere | When::Ahead => similar((f64::INFINITY, f64::NEG_INFINITY)),
             When::FirstFrame => self.sample(0.0),
             When::LastFrame => self.sample(last),
             When::Halfway => similar((0.5 * (last - self.edge()), 0.5 * (last + self.edge()))),

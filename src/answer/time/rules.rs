@@ -109,6 +109,7 @@ fn measured(Here { words, .. }: Here<'_>) -> Option<Taken> {
     let at = |taken: usize, point: Point| Some((reading.words + taken, Found::When(When::At(point))));
     match core(rest, 0) {
         "ago" | "earlier" => at(1, Point::Ago(reading.seconds)),
+        "from" if core(rest, 1) == "now" => Some((reading.words + 2, Found::When(When::Ahead))),
         "in" if rest.len() == 1 || rest[0].ends_clause() => at(1, Point::Offset(reading.seconds)),
         "into" | "in" => {
             let video = usize::from(core(rest, 1) == "the") + 1;
@@ -192,10 +193,11 @@ fn day(Here { words, before, .. }: Here<'_>) -> Option<Taken> {
     calendar::read(words, before).map(|(day, taken)| (taken, Found::Day(day)))
 }
 
-/// `first 10 seconds`, `last minute`, `past half hour`, `last few minutes`, `last 10 seconds of the video`.
+/// `first 10 seconds`, `last minute`, `past half hour`, `last few minutes`, `last 10 seconds of the video`, `next 5 minutes`.
 fn length(Here { words, .. }: Here<'_>) -> Option<Taken> {
     let side = core(words, 0);
-    if !matches!(side, "first" | "opening" | "last" | "past" | "final" | "previous" | "closing" | "preceding") {
+    let known = ["first", "opening", "last", "past", "final", "previous", "closing", "preceding", "next", "coming"];
+    if !known.contains(&side) {
         return None;
     }
     let rest = &words[1..];
@@ -206,7 +208,13 @@ fn length(Here { words, .. }: Here<'_>) -> Option<Taken> {
         _ => clock::quantities(rest).map(|reading| (reading.seconds, reading.words))?,
     };
     let of_video = of_video(&rest[taken..]);
+    let is_ahead = matches!(side, "next" | "coming");
+    if is_ahead && (of_video > 0 || matches!(core(rest, taken), "after" | "of" | "when" | "once")) {
+        // "in the next 5 seconds after the car stops" has come already.
+        return None;
+    }
     let when = match (side, of_video) {
+        _ if is_ahead => When::Ahead,
         ("first" | "opening", _) => When::Opening(seconds),
         ("closing" | "final", _) | (_, 1..) => When::Closing(seconds),
         _ => When::Recent(seconds),
