@@ -287,6 +287,17 @@ async fn a_file_waits_for_a_model_that_recovers() {
     assert_eq!(world.status().state, StreamState::Ended);
 }
 
+/// A model that fails is given up; one that is away, far more often than that, is waited for.
+#[tokio::test(start_paused = true)]
+async fn a_file_waits_for_a_model_that_is_away() {
+    let away = || ModelError::Away { model: "captioner".into(), reason: "no route".into() };
+    let world = World::new(failing(5, 40, away));
+    let (watching, _) = world.watch(StreamKind::File, vec![frames(&[0, 5, 10], Some(Step::End))]);
+    watching.ended().await.expect("no panic");
+    assert_eq!(world.stored().await, [0.0, 5.0, 10.0]);
+    assert_eq!(world.status().state, StreamState::Ended);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_file_is_failed_before_the_frame_that_no_try_could_caption() {
     let world = World::new(failing(5, usize::MAX, broken));
