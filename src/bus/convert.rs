@@ -177,23 +177,16 @@ fn survey(survey: &domain::Survey) -> wire::Survey {
 }
 
 pub(super) fn hit(hit: &Hit) -> wire::MomentHit {
-    let moment = &hit.moment;
-    wire::MomentHit {
-        moment_id: moment.id.0,
-        stream: moment.stream.clone(),
-        timestamp: moment.at,
-        until: moment.until,
-        wall: moment.wall,
-        clock: moment.timing.map(|timing| timing.clock),
-        precision_s: moment.timing.map(|timing| timing.precision.as_secs_f64()),
-        caption: moment.caption.as_str().to_owned(),
-        score: hit.score,
-    }
+    wire::MomentHit { moment: told(&hit.moment), score: hit.score }
 }
 
 pub(super) fn caption(moment: &Moment) -> wire::CaptionEvent {
-    wire::CaptionEvent {
-        v: V1,
+    let (captioner, embedder) = (moment.captioner.clone(), moment.embedder.clone());
+    wire::CaptionEvent { v: V1, moment: told(moment), captioner, embedder }
+}
+
+fn told(moment: &Moment) -> wire::Moment {
+    wire::Moment {
         moment_id: moment.id.0,
         stream: moment.stream.clone(),
         timestamp: moment.at,
@@ -202,8 +195,6 @@ pub(super) fn caption(moment: &Moment) -> wire::CaptionEvent {
         clock: moment.timing.map(|timing| timing.clock),
         precision_s: moment.timing.map(|timing| timing.precision.as_secs_f64()),
         caption: moment.caption.as_str().to_owned(),
-        captioner: moment.captioner.clone(),
-        embedder: moment.embedder.clone(),
     }
 }
 

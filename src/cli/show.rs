@@ -103,7 +103,9 @@ pub fn time(time: &TimeAsked) -> String {
     }
     if let Some(anchor) = &time.anchor {
         let _ = match &anchor.found {
-            Some(hit) => writeln!(out, "{:?} is most likely {} at {}", anchor.event, hit.stream, hit.timestamp),
+            Some(hit) => {
+                writeln!(out, "{:?} is most likely {} at {}", anchor.event, hit.moment.stream, hit.moment.timestamp)
+            }
             None => writeln!(out, "nothing resembles {:?}", anchor.event),
         };
     }
@@ -141,8 +143,8 @@ pub fn survey(survey: &Survey) -> String {
 /// One line a moment.
 pub fn moments(moments: &[MomentHit]) -> String {
     moments.iter().fold(String::new(), |mut out, hit| {
-        let exact = give_or_take(hit.precision_s);
-        let _ = writeln!(out, "  {:.3}  {} at {}{exact}  {}", hit.score, hit.stream, hit.timestamp, hit.caption);
+        let (found, exact) = (&hit.moment, give_or_take(hit.moment.precision_s));
+        let _ = writeln!(out, "  {:.3}  {} at {}{exact}  {}", hit.score, found.stream, found.timestamp, found.caption);
         out
     })
 }

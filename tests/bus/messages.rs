@@ -252,7 +252,7 @@ async fn the_client_reads_what_the_daemon_writes() {
     let cam = stream("cam");
     let request = SearchRequest { v: V1, query: "people".into(), k: Some(1), from: None, to: None, deadline_s: None };
     let found = client.search(&cam, &request).await.expect("moments");
-    assert_eq!((found.moments.len(), found.moments[0].timestamp, found.window.to), (1, at(5.0), None));
+    assert_eq!((found.moments.len(), found.moments[0].moment.timestamp, found.window.to), (1, at(5.0), None));
     let request = FrameRequest { v: V1, timestamp: at(10.0), deadline_s: None };
     let frame = client.frame(&cam, &request).await.expect("a picture");
     assert_eq!((frame.at, frame.verdict), (at(10.0), None));

@@ -42,7 +42,7 @@ async fn all_out(daemon: &Daemon) {
 async fn ids(events: &mut Events<wire::CaptionEvent>, last: u64) -> Vec<u64> {
     let mut ids = Vec::new();
     while ids.last() != Some(&last) {
-        ids.push(soon("a caption", events.next()).await.expect("connected").expect("whole").moment_id);
+        ids.push(soon("a caption", events.next()).await.expect("connected").expect("whole").moment.moment_id);
     }
     ids
 }
@@ -100,7 +100,8 @@ async fn a_dead_server_costs_only_the_oldest_captions() {
     let mut arrived = Vec::new();
     for sequence in 1..=count {
         let message = stream.get_raw_message(sequence).await.expect("written");
-        arrived.push(serde_json::from_slice::<wire::CaptionEvent>(&message.payload).expect("a caption").moment_id);
+        arrived
+            .push(serde_json::from_slice::<wire::CaptionEvent>(&message.payload).expect("a caption").moment.moment_id);
     }
     // What the server itself had not yet written when it was killed is not ours to keep.
     let late: Vec<_> = arrived.into_iter().filter(|&moment| moment >= 10).collect();

@@ -162,16 +162,16 @@ fn stored_verdicts_of_one_stream_are_checked_apart() {
     let folder = tempfile::tempdir().expect("a folder");
     let bikes = clips::bikes();
     let bikes = bikes.to_str().expect("UTF-8");
-    let mut replies = String::new();
+    let mut replies = Vec::new();
     for every in ["2s", "3s"] {
         let question = "How many people are there?";
         let asked = groundedvqa(&["ask", "--json", "--file", bikes, "--every", every, question], folder.path());
         let reply: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
         let has_neighbours = |verdict: &Value| verdict["trials"].as_array().is_some_and(|trials| trials.len() == 3);
         assert!(reply["claims"].as_array().expect("claims").iter().any(has_neighbours), "{every}: {reply:#}");
-        replies += &format!("{reply}\n");
+        replies.push(reply.to_string());
     }
-    fs::write(folder.path().join("replies.jsonl"), replies).expect("written");
+    fs::write(folder.path().join("replies.jsonl"), replies.join("\n")).expect("written");
     let replay = groundedvqa(&["verify", "--replay", "replies.jsonl", "--file", bikes], folder.path());
     assert!(code(&replay) == 0 && !text(&replay).contains("changed: "), "{}", text(&replay));
 }
@@ -213,7 +213,7 @@ async fn a_verdict_about_a_camera_is_checked_again_from_its_recording() {
     let daemon = site.start();
     site.moments("cam", 3).await;
     let hit = site.client().search(&id("cam"), &search("anything")).await.expect("moments").moments.remove(0);
-    let claims = vec![ClaimRequest { claim: "There is an elephant.".into(), timestamp: hit.timestamp }];
+    let claims = vec![ClaimRequest { claim: "There is an elephant.".into(), timestamp: hit.moment.timestamp }];
     let request = VerifyRequest { v: V1, claims, design: None, deadline_s: None };
     let reply = site.client().verify(&id("cam"), &request).await.expect("verdicts");
     assert!(reply.claims[0].evidence.is_some(), "a frame was recorded: {:?}", reply.claims[0]);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 
-use groundedvqa::bus::wire::{EventState, MomentHit, SearchRequest, StateEvent, StreamInfo, V1};
+use groundedvqa::bus::wire::{EventState, Moment, SearchRequest, StateEvent, StreamInfo, V1};
 use groundedvqa::bus::{Client, Config, Events};
 use groundedvqa::domain::{StreamId, StreamState, StreamTime};
 use groundedvqa::secret::Secret;
@@ -132,10 +132,11 @@ impl Site {
     }
 
     /// Everything that is remembered of `stream`, in order of time.
-    pub(crate) async fn remembered(&self, stream: &str) -> Vec<MomentHit> {
+    pub(crate) async fn remembered(&self, stream: &str) -> Vec<Moment> {
         let query = "anything".to_owned();
         let request = SearchRequest { v: V1, query, k: Some(50), from: None, to: None, deadline_s: None };
-        let mut moments = self.client.search(&id(stream), &request).await.expect("moments").moments;
+        let hits = self.client.search(&id(stream), &request).await.expect("moments").moments;
+        let mut moments: Vec<Moment> = hits.into_iter().map(|hit| hit.moment).collect();
         moments.sort_by_key(|moment| moment.timestamp);
         moments
     }

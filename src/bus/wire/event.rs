@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::V1;
-use super::schema::{Rfc3339, Seconds, Token};
-use crate::domain::{Blindness, Clock, Fingerprint, StreamId, StreamState, StreamTime, WallTime};
+use super::schema::{Rfc3339, Token};
+use super::{Moment, V1};
+use crate::domain::{Blindness, Fingerprint, StreamId, StreamState, WallTime};
 
 /// `caption.<stream>`: a moment was committed to the memory; again, with the same `moment_id` and a later `until`, when
 /// unchanged pictures made it longer.
@@ -14,26 +14,9 @@ use crate::domain::{Blindness, Clock, Fingerprint, StreamId, StreamState, Stream
 pub struct CaptionEvent {
     /// Version of this message.
     pub v: V1,
-    /// Place in the memory, growing over all streams.
-    pub moment_id: u64,
-    /// The stream.
-    #[schemars(with = "Token")]
-    pub stream: StreamId,
-    /// Seconds into the stream.
-    #[schemars(with = "Seconds")]
-    pub timestamp: StreamTime,
-    /// Last second for which the caption is known to hold.
-    #[schemars(with = "Seconds")]
-    pub until: StreamTime,
-    /// Time of day of the frame.
-    #[schemars(with = "Rfc3339")]
-    pub wall: WallTime,
-    /// Whose time of day that is; absent for a moment that an earlier version stored.
-    pub clock: Option<Clock>,
-    /// How many seconds the times may be off, to either side; absent likewise.
-    pub precision_s: Option<f64>,
-    /// What the captioner said.
-    pub caption: String,
+    /// What was committed.
+    #[serde(flatten)]
+    pub moment: Moment,
     /// Which captioner.
     pub captioner: Fingerprint,
     /// Which embedder.

@@ -17,8 +17,8 @@ pub use error::{ErrorBody, ErrorCode, ErrorReply};
 pub use event::{CaptionEvent, EventState, Seeing, StateEvent};
 pub(super) use object::Object;
 pub use reply::{
-    Anchor, AnswerReply, Assessment, Coverage, Evidence, Models, MomentHit, SearchReply, StreamInfo, StreamReply,
-    StreamWindow, StreamsReply, Stretch, Survey, TimeAsked, Trial, Verdict, VerifyReply, Window,
+    Anchor, AnswerReply, Assessment, Coverage, Evidence, Models, Moment, MomentHit, SearchReply, StreamInfo,
+    StreamReply, StreamWindow, StreamsReply, Stretch, Survey, TimeAsked, Trial, Verdict, VerifyReply, Window,
 };
 pub(super) use request::Checked;
 pub use request::{

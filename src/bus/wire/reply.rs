@@ -172,10 +172,10 @@ pub struct Stretch {
     pub to: StreamTime,
 }
 
-/// A moment that was found.
+/// A moment of the memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MomentHit {
-    /// Place in the memory.
+pub struct Moment {
+    /// Place in the memory, growing over all streams.
     pub moment_id: u64,
     /// The stream.
     #[schemars(with = "Token")]
@@ -195,6 +195,14 @@ pub struct MomentHit {
     pub precision_s: Option<f64>,
     /// What the captioner said.
     pub caption: String,
+}
+
+/// A moment that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MomentHit {
+    /// What was found.
+    #[serde(flatten)]
+    pub moment: Moment,
     /// Cosine similarity to the question.
     pub score: f32,
 }
