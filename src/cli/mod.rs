@@ -11,6 +11,7 @@ pub mod demo;
 pub mod eval;
 mod hub;
 pub mod models;
+mod one_file;
 mod page;
 mod replay;
 mod run;

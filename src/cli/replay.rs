@@ -52,15 +52,16 @@ pub(super) struct ReplayArgs {
     /// 69 if the models cannot be loaded.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "claims", "design"])]
     pub(super) replay: Option<PathBuf>,
-    /// With --replay: the video file that the verdicts are about; without it the sources that --config names.
-    #[arg(long, value_name = "VIDEO", requires = "replay")]
-    file: Option<PathBuf>,
+    /// The video file that the claims, or with --replay the verdicts, are about. Without it, verdicts are checked over the
+    /// sources that --config names.
+    #[arg(long, value_name = "VIDEO", conflicts_with_all = ["user", "password_file", "token_file", "creds_file", "nkey_seed_file", "tls_ca", "timeout"])]
+    pub(super) file: Option<PathBuf>,
     /// With --replay: the configuration of the daemon that made the verdicts.
     #[arg(long, value_name = "FILE", requires = "replay", conflicts_with = "file")]
     config: Option<PathBuf>,
-    /// With --replay and --file: where `groundedvqa models fetch` put the models.
+    /// With --file: where `groundedvqa models fetch` put the models.
     #[arg(long, default_value = "models", env = "GVQA_MODELS")]
-    models: PathBuf,
+    pub(super) models: PathBuf,
 }
 
 /// One verdict, replayed.

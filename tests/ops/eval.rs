@@ -156,6 +156,37 @@ fn a_stored_verdict_is_checked_again() {
     assert_eq!(code(&replay(&["--file", bikes])), 65);
 }
 
+/// Claims of one's own over a file need no server, and their verdicts can be checked again.
+#[test]
+fn claims_are_verified_over_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bikes = clips::bikes();
+    let bikes = bikes.to_str().expect("UTF-8");
+    let verify = |arguments: &[&str]| groundedvqa(&[&["verify"], arguments].concat(), folder.path());
+    let (car, elephant) = (["--claim", "There is a car.@6"], ["--claim", "There is an elephant.@6"]);
+    let over = ["--file", bikes, "--every", "1s", "--json"];
+    assert_eq!(code(&verify(&[&over[..], &car].concat())), 0, "all are grounded");
+    let both = verify(&[&over[..], &car, &elephant].concat());
+    assert_eq!(code(&both), 1, "{}", text(&both));
+    let reply: Value = serde_json::from_slice(&both.stdout).expect("JSON");
+    let verdicts: Vec<&Value> = reply["claims"].as_array().expect("claims").iter().map(|it| &it["verdict"]).collect();
+    assert_eq!(verdicts, ["GROUNDED", "UNVERIFIED"], "{reply:#}");
+    let neighbours: Vec<f64> = reply["claims"][1]["trials"]
+        .as_array()
+        .expect("trials")
+        .iter()
+        .filter_map(|trial| trial["evidence"]["timestamp"].as_f64())
+        .collect();
+    assert_eq!(neighbours, [6.0, 5.0, 7.0], "a second apart");
+
+    fs::write(folder.path().join("reply.json"), &both.stdout).expect("written");
+    let again = verify(&["--replay", "reply.json", "--file", bikes]);
+    assert!(code(&again) == 0 && !text(&again).contains("changed: "), "{}", text(&again));
+    assert_eq!(code(&verify(&[&["--file", "nowhere.mp4"][..], &car].concat())), 66);
+    assert_eq!(code(&verify(&[&["--stream", "cam"][..], &over, &car].concat())), 2, "a file has no stream's name");
+    assert_eq!(code(&verify(&car)), 2, "neither a stream nor a file");
+}
+
 /// Samples of one reply are no neighbours of what another one cites, though both are of one stream.
 #[test]
 fn stored_verdicts_of_one_stream_are_checked_apart() {
