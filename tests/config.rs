@@ -65,6 +65,8 @@ fn files_that_cannot_be_read_are_refused_by_key() {
         check_config(&path)
     };
     let judge = |more: &str| format!("[models.judge]\nkind = 'remote'\nurl = 'https://h/v1'\nmodel = 'm'\n{more}\n");
+    #[cfg(not(feature = "metal"))]
+    let vlm = |more: &str| format!("[models]\n{more}\n[models.captioner]\nkind = 'vlm'\nfolder = 'v'\n");
     let (empty, own) = (dir.path().join("empty"), root().join("tests/fixtures/bus"));
     fs::write(&empty, "").expect("written");
     for (more, due) in [
@@ -75,6 +77,8 @@ fn files_that_cannot_be_read_are_refused_by_key() {
         ("[bus]\ntoken_file = '/nowhere/token'\n".to_owned(), "bus.token_file: /nowhere/token cannot be read"),
         ("[bus]\ntls_ca = '/nowhere/ca.pem'\n".to_owned(), "bus.tls_ca: /nowhere/ca.pem cannot be read"),
         (format!("[bus]\ntls_cert = {empty:?}\ntls_key = {empty:?}\n"), "bus.tls_cert: "),
+        #[cfg(not(feature = "metal"))]
+        (vlm("device = 'metal'"), "models.device: device metal needs a program built with `--features metal`"),
     ] {
         let (code, out, err) = check(&more);
         assert_eq!(code, Some(64), "{more}: {out}");
@@ -82,9 +86,19 @@ fn files_that_cannot_be_read_are_refused_by_key() {
     }
     // What only the service is given, and what may come later, is told and not refused.
     let later = "user = 'u'\npassword_file = '/nowhere/password'\n";
-    for (more, due) in
-        [(judge("key_file = 'gpu-key'"), "it would have no key: "), (later.to_owned(), "could not log in")]
-    {
+    for (more, due) in [
+        (judge("key_file = 'gpu-key'"), "it would have no key: "),
+        (later.to_owned(), "could not log in"),
+        ("[models]\ndir = '/nowhere'\n".to_owned(), "run `groundedvqa models fetch --dir /nowhere`"),
+        (
+            "[models.captioner]\nkind = 'vlm'\nfolder = 'v'\n[models]\ndir = '/nowhere'\n".to_owned(),
+            "it would not start: models.captioner: /nowhere/v/config.json is missing",
+        ),
+        (
+            "[models.judge]\nkind = 'checkpoint'\ndir = '/nowhere/j'\n".to_owned(),
+            "it would not start: models.judge: /nowhere/j/config.json is missing",
+        ),
+    ] {
         fs::write(&path, format!("[streams.door]\nurl = 'rtsp://h/1'\n{more}")).expect("written");
         let (code, out, err) = check_config(&path);
         assert_eq!(code, Some(0), "{more}: {err}");

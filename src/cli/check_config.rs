@@ -23,6 +23,10 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
         writeln!(out, "  streams may be added over the bus: {beginning}…")?;
     }
     writeln!(out, "  models in {}", config.models.dir.display())?;
+    // Nor is this: they may be fetched later.
+    for reason in config.models.absent() {
+        writeln!(out, "    as things are, it would not start: {reason}")?;
+    }
     for (role, endpoint) in config.models.endpoints() {
         writeln!(out, "  {role} behind {}: {}", endpoint.url, endpoint.model)?;
         if let Some(Err(reason)) = endpoint.key_file.as_ref().map(config::SecretFile::read) {

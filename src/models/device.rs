@@ -89,6 +89,16 @@ pub enum DeviceError {
     },
 }
 
+/// Refuses a device that this program was not built for; whether the machine has it is not asked.
+pub fn built(choice: Choice) -> Result<(), DeviceError> {
+    let (is_built, feature) = match choice {
+        Choice::Auto | Choice::Cpu => return Ok(()),
+        Choice::Cuda(_) => (candle_core::utils::cuda_is_available(), "cuda"),
+        Choice::Metal => (candle_core::utils::metal_is_available(), "metal"),
+    };
+    if is_built { Ok(()) } else { Err(DeviceError::NotBuilt { device: choice.to_string(), feature }) }
+}
+
 /// Opens the device that `choice` means.
 pub fn open(choice: Choice) -> Result<Device, DeviceError> {
     let opened = match choice {
@@ -121,18 +131,14 @@ fn best() -> Device {
 }
 
 fn cuda(number: usize) -> Result<Device, DeviceError> {
+    built(Choice::Cuda(number))?;
     let device = Choice::Cuda(number).to_string();
-    if !candle_core::utils::cuda_is_available() {
-        return Err(DeviceError::NotBuilt { device, feature: "cuda" });
-    }
     Device::new_cuda(number).map_err(|error| DeviceError::Driver { device, reason: first_line(&error.to_string()) })
 }
 
 fn metal() -> Result<Device, DeviceError> {
+    built(Choice::Metal)?;
     let device = Choice::Metal.to_string();
-    if !candle_core::utils::metal_is_available() {
-        return Err(DeviceError::NotBuilt { device, feature: "metal" });
-    }
     Device::new_metal(0).map_err(|error| DeviceError::Driver { device, reason: first_line(&error.to_string()) })
 }
 

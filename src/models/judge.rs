@@ -16,6 +16,7 @@ use tokenizers::{Encoding, Tokenizer};
 
 use super::device;
 use super::net::{Deberta, Design, DesignError, Packed, runs};
+use super::shards;
 use super::weights::{self, Weights, Whose, not_this};
 use crate::domain::{Entailment, Fingerprint};
 use crate::seams::{Judge, ModelError, Pair};
@@ -32,7 +33,8 @@ const LONGEST: usize = 160;
 /// Tokens of one pass: bounds memory, and a pass stays in the cache.
 const TOKENS_AT_ONCE: usize = 2048;
 
-/// A judge in a folder of its own, as a hub publishes it: `config.json`, `tokenizer.json`, `model.safetensors`.
+/// A judge in a folder of its own, as a hub publishes it: `config.json`, `tokenizer.json`, and `model.safetensors` or its
+/// shards.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
@@ -119,11 +121,12 @@ impl NliJudge {
         let (design, labels) =
             described(&String::from_utf8_lossy(&text)).map_err(|error| not_this(&name, &path, error))?;
         let tokenizer = checkpoint_tokenizer(&name, dir, &design)?;
-        device::announce(&name, needed(&design, &dir.join("model.safetensors")))?;
-        let path = dir.join("model.safetensors");
-        let weights = Weights::read(Whose::Theirs, &name, &path)?;
-        let net = Deberta::load(&weights, &design, labels.len()).map_err(|error| not_this(&name, &path, error))?;
-        weights.settle(is_for_training).map_err(|error| not_this(&name, &path, error))?;
+        let files = shards::files(&name, dir)?;
+        device::announce(&name, needed(&design, &files))?;
+        let weights = Weights::join(Whose::Theirs, &name, &files)?;
+        let at = if let [single] = &files[..] { single } else { dir };
+        let net = Deberta::load(&weights, &design, labels.len()).map_err(|error| not_this(&name, at, error))?;
+        weights.settle(is_for_training).map_err(|error| not_this(&name, at, error))?;
         let fingerprint = Fingerprint::new(format!("{}/labels-{labels}-{threshold}", weights.fingerprint()));
         Ok(Self { name, tokenizer, net, head: Head::Labelled { labels, threshold: *threshold }, fingerprint })
     }
@@ -133,7 +136,7 @@ impl NliJudge {
     fn built_in(dir: &Path) -> Result<Self, ModelError> {
         let path = dir.join("model.safetensors");
         let design = Design::xsmall(LONGEST);
-        device::announce(NAME, needed(&design, &path))?;
+        device::announce(NAME, needed(&design, std::slice::from_ref(&path)))?;
         let weights = Weights::read(Whose::Ours, NAME, &path)?;
         let tokenizer = weights::tokenizer(Whose::Ours, NAME, &dir.join("tokenizer.json"))?;
         let fits = tokenizer.get_truncation().is_some_and(|truncation| truncation.max_length <= LONGEST);
@@ -215,9 +218,9 @@ fn is_for_training(tensor: &str) -> bool {
         .any(|begin| tensor.starts_with(begin))
 }
 
-/// Bytes while it is loaded: the file, and what is made of it.
-fn needed(design: &Design, weights: &Path) -> u64 {
-    design.bytes() + std::fs::metadata(weights).map_or(0, |file| file.len())
+/// Bytes while it is loaded: the files, and what is made of them.
+fn needed(design: &Design, weights: &[PathBuf]) -> u64 {
+    design.bytes() + weights.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum::<u64>()
 }
 
 /// What the folder is called, in the characters of a fingerprint.

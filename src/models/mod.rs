@@ -13,6 +13,7 @@ use crate::domain::Need;
 use crate::remote::{self, Endpoint};
 use crate::seams::{self, ModelError};
 
+mod absent;
 pub mod captioner;
 mod chat;
 pub mod device;
@@ -23,6 +24,7 @@ pub mod judge;
 pub mod manifest;
 mod net;
 pub mod onnx;
+mod shards;
 mod unread;
 pub mod vlm;
 mod weights;
@@ -120,6 +122,7 @@ impl Config {
     pub fn check(&self) -> Result<(), (String, String)> {
         if let Captioner::Vlm(vlm) = &self.captioner {
             vlm.check().map_err(|(key, problem)| (format!("captioner.{key}"), problem.to_owned()))?;
+            device::built(self.device).map_err(|error| ("device".to_owned(), error.to_string()))?;
         } else if !matches!(self.device, device::Choice::Auto | device::Choice::Cpu) {
             // Else everything would run on the CPU without a word.
             let idle = "names a device on which nothing would run: only vision-language models do ([models.captioner] kind = \"vlm\")";

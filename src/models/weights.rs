@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
@@ -60,16 +60,29 @@ pub(super) fn missing(model: &str, path: &Path) -> ModelError {
 
 /// The whole of a file.
 pub(super) fn read(whose: Whose, model: &str, path: &Path) -> Result<Vec<u8>, ModelError> {
-    fs::read(path).map_err(|error| match (whose, error.kind()) {
+    let bytes = fs::read(path).map_err(|error| match (whose, error.kind()) {
         (Whose::Theirs, std::io::ErrorKind::NotFound) => missing(model, path),
         _ => whose.refuse(model, path, error),
-    })
+    })?;
+    match pointer(&bytes) {
+        Some(why) => Err(whose.refuse(model, path, why)),
+        None => Ok(bytes),
+    }
+}
+
+/// What to do if a file that begins so only names another one: a clone of a hub's repository without Git LFS has such.
+pub(super) fn pointer(beginning: &[u8]) -> Option<&'static str> {
+    const WHY: &str = "is a Git LFS pointer and not the file itself: run `git lfs pull` where it was cloned";
+    beginning.starts_with(b"version ").then_some(WHY)
 }
 
 /// `name@` and the first twelve hexadecimal digits of the SHA-256 of `weights`.
 pub(super) fn fingerprint(name: &str, weights: &[u8]) -> Fingerprint {
-    let digest = Sha256::digest(weights);
-    let hex = format!("{digest:x}");
+    named(name, Sha256::new_with_prefix(weights))
+}
+
+fn named(name: &str, weights: Sha256) -> Fingerprint {
+    let hex = format!("{:x}", weights.finalize());
     Fingerprint::new(format!("{name}@{}", &hex[..12]))
 }
 
@@ -82,7 +95,7 @@ pub(super) fn tokenizer(whose: Whose, model: &str, path: &Path) -> Result<Tokeni
     Ok(tokenizer)
 }
 
-/// Named tensors of one safetensors file.
+/// Named tensors of a safetensors file, or of several.
 pub(super) struct Weights {
     tensors: HashMap<String, Tensor>,
     read: Ledger,
@@ -92,10 +105,25 @@ pub(super) struct Weights {
 impl Weights {
     /// Reads the file at `path`, the weights of `model`.
     pub(super) fn read(whose: Whose, model: &str, path: &Path) -> Result<Self, ModelError> {
-        let bytes = read(whose, model, path)?;
-        let tensors = candle_core::safetensors::load_buffer(&bytes, &Device::Cpu)
-            .map_err(|error| whose.refuse(model, path, format!("not a safetensors file: {error}")))?;
-        Ok(Self { tensors, read: Ledger::default(), fingerprint: fingerprint(model, &bytes) })
+        Self::join(whose, model, &[path.to_owned()])
+    }
+
+    /// Reads `files`, the weights of `model` in parts.
+    pub(super) fn join(whose: Whose, model: &str, files: &[PathBuf]) -> Result<Self, ModelError> {
+        let (mut tensors, mut hasher) = (HashMap::new(), Sha256::new());
+        for path in files {
+            let bytes = read(whose, model, path)?;
+            hasher.update(&bytes);
+            let part = candle_core::safetensors::load_buffer(&bytes, &Device::Cpu)
+                .map_err(|error| whose.refuse(model, path, format!("not a safetensors file: {error}")))?;
+            for (name, tensor) in part {
+                if tensors.contains_key(&name) {
+                    return Err(whose.refuse(model, path, format!("tensor {name} is in another file as well")));
+                }
+                tensors.insert(name, tensor);
+            }
+        }
+        Ok(Self { tensors, read: Ledger::default(), fingerprint: named(model, hasher) })
     }
 
     /// Which weights these are.

@@ -121,6 +121,40 @@ fn a_missing_term_is_noticed_and_is_what_transformers_computes_without_it() {
     }
 }
 
+/// A checkpoint in two files and their index, and what is said if one of them is not the file.
+#[test]
+fn shards_are_read_like_one_file() {
+    let (pairs, _) = reference("three-way");
+    let whole = load(&folder("three-way")).read(&pairs).expect("reads");
+    let copy = changed("three-way", |_| ());
+    let single = copy.path().join("model.safetensors");
+    let bytes = std::fs::read(&single).expect("the weights");
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("safetensors");
+    let (mut parts, mut map) = ([Vec::new(), Vec::new()], BTreeMap::new());
+    let shard = |part: usize| format!("model-0000{}-of-00002.safetensors", part + 1);
+    for (place, (name, tensor)) in tensors.iter().enumerate() {
+        map.insert(name.to_owned(), shard(place % 2));
+        parts[place % 2].push((name, tensor));
+    }
+    for (part, tensors) in parts.into_iter().enumerate() {
+        assert!(!tensors.is_empty(), "{part}");
+        let bytes = safetensors::serialize(tensors, None).expect("serialises");
+        std::fs::write(copy.path().join(shard(part)), bytes).expect("written");
+    }
+    std::fs::remove_file(&single).expect("removed");
+    let index = serde_json::json!({ "weight_map": map });
+    std::fs::write(copy.path().join("model.safetensors.index.json"), index.to_string()).expect("written");
+    assert_eq!(load(copy.path()).read(&pairs).expect("reads"), whole);
+
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
+    std::fs::write(copy.path().join(shard(1)), pointer).expect("written");
+    let error = refused(copy.path());
+    assert!(error.contains(&shard(1)) && error.contains("git lfs pull"), "{error}");
+    std::fs::remove_file(copy.path().join(shard(1))).expect("removed");
+    let error = refused(copy.path());
+    assert!(error.contains(&shard(1)) && error.contains("is missing"), "{error}");
+}
+
 #[test]
 fn weights_of_a_larger_network_are_refused_and_old_heads_are_not() {
     let fewer = changed("three-way", |config| config["num_hidden_layers"] = 1.into());

@@ -120,7 +120,9 @@ impl Builder<'_> {
         if !path.exists() {
             return Ok(Processor::default());
         }
-        serde_json::from_str(&text(self.folder, "preprocessor_config.json")?).map_err(|why| not_this(ROLE, &path, why))
+        let text = text(self.folder, "preprocessor_config.json")?;
+        let processor: Processor = serde_json::from_str(&text).map_err(|why| not_this(ROLE, &path, why))?;
+        processor.flaw().map_or(Ok(processor), |why| Err(not_this(ROLE, &path, why)))
     }
 
     fn prompt(&self, style: Style, image: u32) -> Result<Prompt, ModelError> {

@@ -48,6 +48,19 @@ struct Size {
 }
 
 impl Processor {
+    /// What is wrong with the numbers that every value of a picture is scaled by, if anything is.
+    pub(super) fn flaw(&self) -> Option<&'static str> {
+        let mean = self.image_mean.unwrap_or_default();
+        let deviation = self.image_std.unwrap_or([1.0; 3]);
+        if !mean.iter().all(|value| value.is_finite()) {
+            Some("image_mean must be three finite numbers")
+        } else if !deviation.iter().all(|value| value.is_finite() && *value > 0.0) {
+            Some("image_std must be three numbers above zero")
+        } else {
+            None
+        }
+    }
+
     /// Fewest pixels of a Qwen3-VL picture; a picture is enlarged to as many.
     pub(super) fn fewest_pixels(&self) -> u64 {
         self.min_pixels.or(self.size.and_then(|size| size.shortest_edge)).unwrap_or(65_536)

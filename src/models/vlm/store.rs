@@ -4,26 +4,23 @@
 //! time, straight to their type and device, so that loading needs the memory of the model and of one tensor. Nothing is
 //! mapped into memory: a file that shrinks under a running daemon must not kill it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use candle_core::{DType, Device, Result, Shape, Tensor};
 use candle_nn::VarBuilder;
 use candle_nn::var_builder::SimpleBackend;
 use safetensors::tensor::Metadata;
-use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::Fingerprint;
+use crate::models::shards;
 use crate::models::unread::{Ledger, Unread};
-use crate::models::weights::{missing, not_this};
+use crate::models::weights::{missing, not_this, pointer};
 use crate::seams::ModelError;
-
-const SINGLE: &str = "model.safetensors";
-const INDEX: &str = "model.safetensors.index.json";
 
 /// The weights of a folder.
 pub(super) struct Store {
@@ -57,16 +54,10 @@ struct Entry {
     shape: Vec<usize>,
 }
 
-#[derive(Deserialize)]
-struct Index {
-    weight_map: BTreeMap<String, String>,
-}
-
 impl Store {
     /// Reads the names, types and places of all tensors in `folder`.
     pub(super) fn open(model: &str, folder: &Path) -> std::result::Result<Self, ModelError> {
-        let names = shards(model, folder)?;
-        let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+        let files = shards::files(model, folder)?;
         let mut tensors = BTreeMap::new();
         for (index, path) in files.iter().enumerate() {
             if !path.exists() {
@@ -115,22 +106,6 @@ impl Store {
     }
 }
 
-/// Names of the files of weights, each below the folder.
-fn shards(model: &str, folder: &Path) -> std::result::Result<Vec<String>, ModelError> {
-    let index = folder.join(INDEX);
-    if !index.exists() {
-        return Ok(vec![SINGLE.to_owned()]);
-    }
-    let text = fs::read_to_string(&index).map_err(|error| not_this(model, &index, error))?;
-    let map: Index = serde_json::from_str(&text).map_err(|error| not_this(model, &index, error))?;
-    let names: BTreeSet<String> = map.weight_map.into_values().collect();
-    let plain = |name: &String| Path::new(name).components().all(|c| matches!(c, Component::Normal(_)));
-    if names.is_empty() || !names.iter().all(plain) {
-        return Err(not_this(model, &index, "it names no files, or files outside the folder"));
-    }
-    Ok(names.into_iter().collect())
-}
-
 fn read_names(index: usize, path: &Path, tensors: &mut BTreeMap<String, Entry>) -> std::result::Result<(), String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
@@ -153,6 +128,9 @@ fn read_names(index: usize, path: &Path, tensors: &mut BTreeMap<String, Entry>) 
 fn header(file: &mut File, size: u64) -> std::result::Result<(u64, Metadata), String> {
     let mut length = [0; 8];
     file.read_exact(&mut length).map_err(|_| "not a safetensors file".to_owned())?;
+    if let Some(why) = pointer(&length) {
+        return Err(why.to_owned());
+    }
     let length = u64::from_le_bytes(length);
     if length > size {
         return Err("not a safetensors file".to_owned());
@@ -213,7 +191,10 @@ impl SimpleBackend for Reader {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::models::shards::{INDEX, SINGLE};
 
     fn fixture(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/vlm").join(name)
@@ -253,6 +234,7 @@ mod tests {
         let whole = fs::read(fixture("qwen3-tied").join(SINGLE)).expect("the fixture");
         for (bytes, said) in [
             (b"short".to_vec(), "not a safetensors file"),
+            (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n".to_vec(), "git lfs pull"),
             (vec![255; 64], "not a safetensors file"),
             (whole[..whole.len() / 2].to_vec(), "not copied whole"),
         ] {

@@ -136,6 +136,8 @@ fn what_is_wrong_with_a_folder_is_said_by_file() {
         (Box::new(write("config.json", "{")), "config.json"),
         (Box::new(write("tokenizer.json", "{}")), "tokenizer.json"),
         (Box::new(write("preprocessor_config.json", "[1]")), "preprocessor_config.json"),
+        (Box::new(write("preprocessor_config.json", "{\"image_std\": [0.5, 0, 0.5]}")), "image_std must be three"),
+        (Box::new(write("config.json", "version https://git-lfs.github.com/spec/v1\n")), "git lfs pull"),
         (Box::new(write("generation_config.json", "nonsense")), "generation_config.json"),
         (Box::new(write("chat_template.jinja", "{{ '<image>' }}")), "never shows a picture as <|image_pad|>"),
         (Box::new(other_tokenizer), "no token <|image_pad|>"),
