@@ -138,7 +138,8 @@ pub(super) fn missing(sentence: &str, claim: &str) -> Option<Missing> {
         .or_else(|| roles(&said, &stated))
 }
 
-/// Things that may be called by a wider word, or by another one.
+/// Things that may be called by a wider word, or by another one. Not `domain::words::KINDS`: those tell what a text is
+/// about, these let a sentence ground a claim or veto it, and know pronouns; so they stay few.
 const WIDER: [(&str, Said); 12] = [
     (
         "person",

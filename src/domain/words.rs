@@ -200,7 +200,7 @@ const SAME: &[(&str, &str)] = &[
 ];
 
 /// What belongs to a wider word, however wide: a question about vehicles is answered by sentences about cars, and one
-/// about people by sentences about cyclists.
+/// about people by sentences about cyclists. What may ground a claim is `answer::said`'s.
 #[rustfmt::skip]
 const KINDS: &[(&str, &[&str])] = &[
     (

@@ -1,7 +1,9 @@
 //! One label out of a few, with probabilities where the endpoint gives them. Pure.
 //!
 //! The model writes `{"label": "…"}`. If the probabilities of its tokens came along, those of the token that begins the
-//! label are added up by the label that each alternative begins, and scaled to a sum of one. The label that was written
+//! label are added up by the label that each alternative begins, and scaled to a sum of one; of several labels, as in
+//! thoughts before the reply, the last one counts. Tokens may be written as vocabularies do, with signs for blanks. The
+//! label that was written
 //! counts with certainty if none came, or if too little of them falls on any label (they are taken before the grammar: a
 //! small model wants to say something else altogether). If they favour another label, the one that was written was put into
 //! the model's mouth: such a reply cannot be used.
@@ -16,6 +18,8 @@ use super::trouble::Trouble;
 const LEAST: f64 = 0.05;
 /// Rounding may take the logarithm of a probability this far above zero.
 const ROUNDING: f64 = 1e-3;
+/// So many tokens at the end hold the label: more than are asked for.
+const LAST: usize = 256;
 
 #[derive(Deserialize)]
 struct Written {
@@ -53,28 +57,42 @@ fn check(tokens: &[Token]) -> Result<(), Trouble> {
     }
 }
 
-/// What falls on each label at the token that begins it.
+/// What falls on each label at the token that begins the last one.
 fn masses<const N: usize>(tokens: &[Token], labels: [&str; N]) -> Option<[f64; N]> {
-    let mut before = String::new();
+    let tokens = &tokens[tokens.len().saturating_sub(LAST)..];
+    let (mut before, mut is_inside, mut found) = (String::new(), false, None);
     for token in tokens {
-        if begun(&format!("{before}{}", token.token), labels).is_some() {
-            let mut masses = [0.0; N];
-            let mut add = |text: &str, logprob: f64| {
-                if let Some(label) = begun(&format!("{before}{text}"), labels) {
-                    masses[label] += logprob.exp();
-                }
-            };
-            for other in &token.top_logprobs {
-                add(&other.token, other.logprob);
-            }
-            if token.top_logprobs.iter().all(|other| other.token != token.token) {
-                add(&token.token, token.logprob);
-            }
-            return Some(masses);
+        let written = spelt(&token.token);
+        let begins = begun(&format!("{before}{written}"), labels).is_some();
+        if begins && !is_inside {
+            found = Some(masses_at(token, &before, labels));
         }
-        before.push_str(&token.token);
+        is_inside = begins;
+        before.push_str(&written);
     }
-    None
+    found
+}
+
+/// What falls on each label at `token`, which begins one behind `before`.
+fn masses_at<const N: usize>(token: &Token, before: &str, labels: [&str; N]) -> [f64; N] {
+    let mut masses = [0.0; N];
+    let mut add = |text: &str, logprob: f64| {
+        if let Some(label) = begun(&format!("{before}{}", spelt(text)), labels) {
+            masses[label] += logprob.exp();
+        }
+    };
+    for other in &token.top_logprobs {
+        add(&other.token, other.logprob);
+    }
+    if token.top_logprobs.iter().all(|other| other.token != token.token) {
+        add(&token.token, token.logprob);
+    }
+    masses
+}
+
+/// The text of a token: some endpoints give it as its vocabulary has it, with signs that stand for blanks and line ends.
+fn spelt(token: &str) -> String {
+    token.replace(['\u{120}', '\u{2581}'], " ").replace('\u{10a}', "\n")
 }
 
 /// The only label that the value of `"label"` in the beginning of a JSON object can still become.
@@ -149,6 +167,30 @@ mod tests {
         let at = token("neutral", 0.5_f64.ln(), &[("ent", 0.25)]);
         let shares = shares(&choice(r#"{"label": "neutral"}"#, tokens(at)), LABELS).expect("usable");
         assert!((shares[1] - 2.0 / 3.0).abs() < 1e-4, "{shares:?}");
+    }
+
+    #[test]
+    fn tokens_as_their_vocabulary_writes_them_are_read() {
+        let content = r#"{"label": "neutral"}"#;
+        for blank in ["\u{120}", "\u{2581}"] {
+            let before = [format!("{{\u{10a}{blank}\""), "label".to_owned(), "\":".to_owned(), format!("{blank}\"")];
+            let mut all: Vec<Value> = before.iter().map(|text| token(text, -0.1, &[])).collect();
+            all.push(token("neutral", -0.5, &[("neutral", 0.6), ("ent", 0.2)]));
+            let shares = shares(&choice(content, json!({"content": all})), LABELS).expect("usable");
+            assert!((shares[1] - 0.75).abs() < 1e-4, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_in_thoughts_is_not_the_one_that_counts() {
+        let text = r#"{"label": "neutral"}"#;
+        let thought = token("entailment", -0.1, &[("ent", 0.9), ("neutral", 0.1)]);
+        let mut all = tokens(thought)["content"].as_array().expect("tokens").clone();
+        let own = token("neutral", -0.5, &[("neutral", 0.6), ("ent", 0.2)]);
+        all.extend(tokens(own)["content"].as_array().expect("tokens").clone());
+        let thinking = choice(&format!("<think>{{\"label\": \"entailment\"}}</think>{text}"), json!({"content": all}));
+        let shares = shares(&thinking, LABELS).expect("usable");
+        assert!((shares[1] - 0.75).abs() < 1e-4, "{shares:?}");
     }
 
     #[test]
