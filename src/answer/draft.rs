@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::hypothesis::strip_times;
 use super::survey::denies;
+use crate::domain::words::{content, words};
 use crate::domain::{Claim, Moment};
 
 /// Why a drafted claim was dropped.
@@ -22,11 +23,14 @@ pub(super) enum Dropped {
     Surplus,
     /// It says that something is not there, of a window of which all moments were read.
     Absence,
+    /// It says of a thing that it is that thing.
+    Idle,
 }
 
 impl Dropped {
     /// Every reason.
-    pub(super) const ALL: [Self; 5] = [Self::Unretrieved, Self::Empty, Self::Duplicate, Self::Surplus, Self::Absence];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Unretrieved, Self::Empty, Self::Duplicate, Self::Surplus, Self::Absence, Self::Idle];
 
     /// The label value.
     pub(super) fn as_str(self) -> &'static str {
@@ -36,6 +40,7 @@ impl Dropped {
             Self::Duplicate => "duplicate",
             Self::Surplus => "surplus",
             Self::Absence => "absence",
+            Self::Idle => "idle",
         }
     }
 }
@@ -62,6 +67,8 @@ pub(super) fn admit(
             Some(Dropped::Unretrieved)
         } else if said.is_empty() {
             Some(Dropped::Empty)
+        } else if is_idle(&said) {
+            Some(Dropped::Idle)
         } else if surveyed && denies(&said) {
             Some(Dropped::Absence)
         } else if admitted.len() == max {
@@ -77,6 +84,15 @@ pub(super) fn admit(
         }
     }
     (admitted, dropped)
+}
+
+/// Whether a sentence says of a thing that it is that thing, "The person and the car are a person.": a small model drafts
+/// such, and a judge finds them entailed.
+fn is_idle(said: &str) -> bool {
+    let all: Vec<&str> = words(said).collect();
+    let Some(verb) = all.iter().position(|word| matches!(*word, "is" | "are" | "was" | "were")) else { return false };
+    let (before, after) = (content(&all[..verb].join(" ")), content(&all[verb + 1..].join(" ")));
+    !said.contains(',') && after.last().is_some_and(|last| before.contains(last))
 }
 
 #[cfg(test)]
@@ -102,6 +118,22 @@ mod tests {
             caption: Caption::new("There is a car."),
             captioner: model.clone(),
             embedder: model,
+        }
+    }
+
+    #[test]
+    fn a_thing_that_is_itself_says_nothing() {
+        for (said, due) in [
+            ("the person and the car are a person.", true),
+            ("the car is a car.", true),
+            ("the two cars are in a cars.", true),
+            ("the car is on the right.", false),
+            ("there is a person and a car.", false),
+            ("one person is on the left, two people are on the right.", false),
+            ("a car stands there.", false),
+            ("", false),
+        ] {
+            assert_eq!(is_idle(said), due, "{said:?}");
         }
     }
 

@@ -28,6 +28,18 @@ pub fn strip_times(claim: &str) -> String {
     finish(&kept.join(" "))
 }
 
+/// Whether a claim about a file says in so many words that it is about another time than the cited one, by more than
+/// `tolerance` seconds: "At 14:30 there is a person." of the picture at 60 s. No picture proves that.
+pub(super) fn names_other_time(claim: &str, cited: f64, tolerance: f64) -> bool {
+    let words = clock::words(claim);
+    let times = (0..words.len()).filter(|at| matches!(words[*at].core.as_str(), "at" | "around")).filter_map(|at| {
+        let is_phrase = at_time(&words[at..], at == 0) > 0;
+        let skip = words[at + 1..].iter().take_while(|word| FILLERS.contains(&word.core.as_str())).count();
+        clock::read(&words[at + 1 + skip..]).filter(|_| is_phrase)
+    });
+    times.into_iter().any(|reading| (reading.seconds - cited).abs() > tolerance)
+}
+
 /// Drops `(at 15 seconds)` and `[00:42]`; other brackets stay.
 fn drop_bracketed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -73,9 +85,10 @@ fn phrase(words: &[Word<'_>], leading: bool) -> usize {
     }
 }
 
+const FILLERS: [&str; 8] = ["the", "about", "around", "approximately", "exactly", "roughly", "time", "~"];
+
 /// `at 12.5 s`, `at around 0:42`, `at timestamp 12.5`, and in front of the claim `At 12.5,`.
 fn at_time(words: &[Word<'_>], leading: bool) -> usize {
-    const FILLERS: [&str; 8] = ["the", "about", "around", "approximately", "exactly", "roughly", "time", "~"];
     let skip = 1 + words[1..].iter().take_while(|word| FILLERS.contains(&word.core.as_str())).count();
     let rest = &words[skip..];
     let bare = || {
@@ -191,6 +204,24 @@ mod tests {
         ];
         for (claim, due) in table {
             assert_eq!(strip_times(claim), due, "{claim:?}");
+        }
+    }
+
+    #[test]
+    fn a_claim_may_name_its_own_time_and_no_other() {
+        for (claim, due) in [
+            ("At 14:30 there is a person.", true),
+            ("There is a person at 90 seconds.", true),
+            ("A person walks (at 2 minutes).", true),
+            ("At exactly 75 s, there is a person.", true),
+            ("At 60 s, there is a person.", false),
+            ("At 1:00 there is a person.", false),
+            ("There is a person at around 62 seconds.", false),
+            ("There is a person at a table.", false),
+            ("A clock shows 12:30.", false),
+            ("There is a person.", false),
+        ] {
+            assert_eq!(names_other_time(claim, 60.0, 5.0), due, "{claim:?}");
         }
     }
 

@@ -15,7 +15,7 @@ use super::survey::{self, Surveyed};
 use super::text::{self, Nothing};
 use crate::domain::{
     Answer, Assessment, Claim, Conclusion, Doubt, Embedding, Hit, Label, Moment, Question, Reason, Role, Survey,
-    Verdict,
+    Verdict, Wants,
 };
 use crate::engine::Lane;
 use crate::seams::DraftRequest;
@@ -34,10 +34,15 @@ impl Parts {
         if scene.is_ahead() {
             return Ok(unanswered(question, &scene, Nothing::Future));
         }
+        if scene.is_apart() {
+            return Ok(unanswered(question, &scene, Nothing::Apart));
+        }
         if scene.parts.iter().all(|part| part.plan.window.is_none()) {
             return Ok(unanswered(question, &scene, Nothing::EmptyWindow));
         }
-        match survey::read(&scene.time.topic) {
+        // What was before or after an event, all moments of the window do not tell.
+        let is_beside_event = scene.time.event.as_ref().is_some_and(|event| event.offset.is_none());
+        match survey::read(&scene.time.topic).filter(|_| !is_beside_event) {
             Some(subject) => {
                 let surveyed = self.survey(&subject, &scene.parts, question.k).await?;
                 self.answer_by_survey(question, &mut scene, surveyed, until).await
@@ -187,7 +192,10 @@ fn text_of(survey: &Survey, verdicts: &[Verdict], question: &Question) -> String
     let grounded = verdicts.iter().any(|verdict| verdict.label() == Label::Grounded);
     let unchecked = verdicts.iter().any(|verdict| verdict.reason == Reason::Unchecked);
     let told = survey::sentence(survey, grounded || unchecked);
-    if grounded || unchecked {
+    if grounded && survey.conclusion == Conclusion::Undecided && survey.wants == Wants::Presence {
+        // A frame proves what the captions leave open.
+        text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design, |_| true)
+    } else if grounded || unchecked {
         format!("{} {told}", text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design, |_| true))
     } else {
         told

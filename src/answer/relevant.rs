@@ -8,7 +8,10 @@
 //! | about a thing ("What is the man doing?", "Who …") | names the first thing, a kind of it, or what it is a kind of |
 //! | "what colour", "how many", "where" | also names a colour, a number, a place |
 //! | "what … wear" | also speaks of wearing |
-//! | "what … do", "what happens to", "which … does" | also says more than the question does |
+//! | "what … do", "what … doing" | also tells a deed |
+//! | "what … holding" | also says so in a form of that verb |
+//! | "what happens to", "which … does" | also says more than the question does |
+//! | "more … than" | also compares |
 //! | "why", "how" | also says more, and names something else of the question: "There is a dog." says not why it barks |
 //! | "when … do" | also names something else of the question; its time is the answer |
 //! | "who …" with more ("Who won the game?") | also names something of the rest, or resembles the question |
@@ -27,6 +30,8 @@ mod named;
 mod tests;
 
 use self::named::{Asks, Named, PLACES, is_generic, is_of};
+use super::said::deeds::{is_deed, is_still};
+use super::said::tokens;
 use super::{survey, time};
 use crate::domain::words::{content, is_kind_of, stem, words};
 
@@ -50,10 +55,12 @@ pub(super) struct Focus {
     wants: Wanted,
     /// How it asks; what is counted asks nothing else.
     asks: Asks,
+    /// Whether two things are compared ("more cars than people"), which a claim about one does not.
+    compares: bool,
 }
 
 /// What is asked of a thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     /// Anything that is true of it.
     Anything,
@@ -61,8 +68,10 @@ enum Wanted {
     Number,
     Place,
     Clothes,
-    /// What it does or is like: more than the question says.
-    Deed,
+    /// What happens to it or is like: more than the question says.
+    More,
+    /// What it does: a deed that the question does not name; of "What is he holding?" a holding.
+    Deed(Option<String>),
     /// What the question tells of it, explained: why, how.
     Explanation,
     /// When what the question tells of it happens.
@@ -75,6 +84,8 @@ const NUMBERS: [&str; 14] = [
     "crowd",
 ];
 
+/// Say of two which is more.
+const COMPARED: [&str; 6] = ["more", "fewer", "less", "than", "most", "equal"];
 /// Say where something is, besides the kinds of places.
 const NEARNESS: [&str; 4] = ["near", "far", "close", "distant"];
 /// What is one of these is none of the others.
@@ -112,11 +123,14 @@ pub(super) fn focus(topic: &str) -> Focus {
     let rest: Vec<String> = content(topic).into_iter().filter(is_rest).collect();
     let is_told_of = all.first().is_some_and(|word| word == "which") && !rest.is_empty();
     let wants = match wanted(&all) {
-        Wanted::Anything if is_told_of => Wanted::Deed,
+        Wanted::Anything if is_told_of => Wanted::More,
         wants => wants,
     };
     let asks = if asks == Asks::Whether && is_counted { Asks::Else } else { asks };
-    Focus { thing, sides, supposes, rest, wants, asks }
+    let than = all.iter().position(|word| word == "than");
+    let compares =
+        than.is_some_and(|than| all.get(than + 1).is_some_and(|next| !is_kind_of(&stem(next), &stem("number"))));
+    Focus { thing, sides, supposes, rest, wants, asks, compares }
 }
 
 fn wanted(all: &[String]) -> Wanted {
@@ -129,9 +143,15 @@ fn wanted(all: &[String]) -> Wanted {
         ["what" | "which", ..] if has("colour") => Wanted::Colour,
         ["what" | "which" | "who" | "whose", ..] if has("wear") => Wanted::Clothes,
         ["what", "is" | "are" | "was" | "were", .., "doing"] | ["what", "do" | "does" | "did", .., "do"] => {
-            Wanted::Deed
+            Wanted::Deed(None)
         }
-        ["what", "happens" | "happened", "to", ..] => Wanted::Deed,
+        ["what", "is" | "are" | "was" | "were", .., deed]
+        | ["what", "is" | "are" | "was" | "were", .., deed, "about"]
+            if deed.ends_with("ing") && is_deed(deed) && all.len() > 3 =>
+        {
+            Wanted::Deed(Some(stem(deed)))
+        }
+        ["what", "happens" | "happened", "to", ..] => Wanted::More,
         _ => Wanted::Anything,
     }
 }
@@ -143,6 +163,7 @@ impl Focus {
         let is_about = similarity >= SAME || self.names_thing(&said);
         is_about
             && self.is_where_asked(&said)
+            && (!self.compares || words(claim).any(|word| COMPARED.contains(&word.to_lowercase().as_str())))
             && self.tells_of_the_rest(&said, similarity)
             && self.says_what_is_wanted(claim, &said, similarity)
     }
@@ -192,13 +213,15 @@ impl Focus {
     fn says_what_is_wanted(&self, claim: &str, said: &[String], similarity: f32) -> bool {
         let of_kind = |kind: &str| said.iter().any(|word| is_kind_of(word, &stem(kind)));
         let any = |listed: &[&str]| words(claim).any(|word| listed.contains(&word.to_lowercase().as_str()));
-        match self.wants {
+        match &self.wants {
             Wanted::Anything => true,
             Wanted::Colour => of_kind("colour"),
             Wanted::Number => of_kind("number") || any(&NUMBERS),
             Wanted::Place => of_kind("place") || any(&PLACES),
             Wanted::Clothes => said.contains(&stem("wear")),
-            Wanted::Deed => self.thing.is_empty() || self.adds(claim),
+            Wanted::More => self.thing.is_empty() || self.adds(claim),
+            Wanted::Deed(Some(deed)) => said.contains(deed),
+            Wanted::Deed(None) => self.thing.is_empty() || self.adds(claim) && !is_still(&tokens(claim)),
             Wanted::Explanation => self.adds(claim) && (similarity >= NEAR || self.names_rest(said)),
             Wanted::Time => similarity >= NEAR || self.names_rest(said),
         }

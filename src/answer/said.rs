@@ -11,7 +11,8 @@ use std::fmt;
 
 use super::numerals::{self, Amount};
 
-mod deeds;
+mod additions;
+pub(super) mod deeds;
 
 /// What a sentence fails to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(super) enum Missing {
     Word(&'static str),
     /// What somebody or something does, by a sentence that tells only what is there.
     Deed(String),
+    /// A word that adds something: again, together, dark-skinned.
+    Added(String),
     /// The same words the other way round.
     Roles(&'static str),
 }
@@ -38,6 +41,7 @@ impl fmt::Display for Missing {
             Self::Number(number) => write!(f, "the number {number} is not said"),
             Self::Word(word) => write!(f, "{word:?} is not said"),
             Self::Deed(word) => write!(f, "{word:?} is not said, only that it is there"),
+            Self::Added(word) => write!(f, "{word:?} is not said"),
             Self::Roles(word) => write!(f, "{word:?} is said the other way round"),
         }
     }
@@ -134,6 +138,7 @@ pub(super) fn missing(sentence: &str, claim: &str) -> Option<Missing> {
     denial(&said, &stated)
         .or_else(|| number(&said, &stated))
         .or_else(|| word(&said, &stated))
+        .or_else(|| additions::added(&said, &stated).map(Missing::Added))
         .or_else(|| deeds::undone(&said, &stated).map(Missing::Deed))
         .or_else(|| roles(&said, &stated))
 }

@@ -43,6 +43,11 @@ impl Scene {
         !self.parts.is_empty() && self.parts.iter().all(|part| time::is_ahead(&self.time, &part.extent))
     }
 
+    /// Whether the question asks about times that lie apart, or about all but one: no window holds those and no more.
+    pub(super) fn is_apart(&self) -> bool {
+        self.parts.iter().any(|part| time::is_apart(&self.time, &part.extent))
+    }
+
     /// Whether a moment lies in the time asked about.
     pub(super) fn covers(&self, place: &Citation) -> bool {
         let window = self.parts.iter().find(|part| part.stream == place.stream).and_then(|part| part.plan.window);

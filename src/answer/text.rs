@@ -15,6 +15,8 @@ pub(super) enum Nothing {
     EmptyWindow,
     /// The time asked about has not come yet.
     Future,
+    /// Several times are asked about that lie apart, or all but one.
+    Apart,
     /// Moments were found, and no claim could be drafted from them.
     NoClaims,
     /// What was confirmed is beside the point.
@@ -27,6 +29,7 @@ pub(super) fn nothing(why: Nothing) -> String {
         Nothing::NoMoments => "Nothing has been seen yet, so there is nothing to answer from.",
         Nothing::EmptyWindow => "Nothing was seen in the time asked about, so there is nothing to answer from.",
         Nothing::Future => "The time asked about lies in the future, so nothing has been seen of it yet.",
+        Nothing::Apart => "The question asks about several times that lie apart; ask about one of them at a time.",
         Nothing::NoClaims => "What was seen says nothing about the question.",
         Nothing::BesideThePoint => "What was confirmed says nothing about the question.",
     }

@@ -8,13 +8,14 @@ use super::designs::{Bench, Sight};
 use super::error::AnswerError;
 use super::evidence::{Look, Looks, unavailable};
 use super::flow::Parts;
-use super::hypothesis::strip_times;
+use super::hypothesis::{names_other_time, strip_times};
 use super::nearby::neighbours;
 use super::stated::Stated;
+use super::streams::StreamEntry;
 use super::weigh;
 use crate::domain::{
     Citation, Claim, Design, Entailment, Event, Evidence, Fingerprint, ModelSet, QuestionId, Reason, Repaired, Sha256,
-    Timing, Trial, Verdict, VerdictId,
+    StreamKind, Timing, Trial, Verdict, VerdictId,
 };
 use crate::engine::{EngineError, Lane};
 use crate::seams::Pair;
@@ -70,7 +71,11 @@ impl Parts {
         drafter: Option<Fingerprint>,
         looks: &mut Looks,
     ) -> Result<Vec<Verdict>, AnswerError> {
-        let mut cases: Vec<Case> = claims.into_iter().map(Case::new).collect();
+        let mut cases = Vec::with_capacity(claims.len());
+        for stated in claims {
+            let entry = self.streams.find(&stated.claim.citation.stream).ok();
+            cases.push(Case::new(stated, entry.as_ref()));
+        }
         if design != Design::None {
             self.try_frames(&mut cases, design, looks).await?;
         }
@@ -233,11 +238,15 @@ impl Parts {
 }
 
 impl Case {
-    fn new(stated: Stated) -> Self {
+    fn new(stated: Stated, entry: Option<&StreamEntry>) -> Self {
         let Stated { claim, read_from, repaired_from } = stated;
         let stripped = strip_times(&claim.text);
-        // A claim that is nothing but a time still has to be judged as what it says.
-        let hypothesis = if stripped.is_empty() { claim.text.clone() } else { stripped };
+        // Of a camera the time said may be one of day.
+        let is_other = entry.filter(|entry| entry.kind == StreamKind::File).is_some_and(|entry| {
+            names_other_time(&claim.text, claim.citation.at.seconds(), entry.sample_every.as_secs_f64())
+        });
+        // A claim that is nothing but a time, or of another one, still has to be judged as what it says.
+        let hypothesis = if stripped.is_empty() || is_other { claim.text.clone() } else { stripped };
         let (trials, rest, is_settled) = (Vec::new(), None, false);
         Self { claim, read_from, repaired_from, hypothesis, trials, rest, is_settled }
     }

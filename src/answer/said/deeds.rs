@@ -59,13 +59,13 @@ pub(super) fn undone(said: &[String], stated: &[String]) -> Option<String> {
 }
 
 /// Whether a sentence tells only what is there, where it is, and what it has on.
-fn is_still(said: &[String]) -> bool {
+pub(in crate::answer) fn is_still(said: &[String]) -> bool {
     said.iter().any(|word| STILL.contains(&word.as_str()))
         && !said.iter().any(|word| is_deed(word))
         && !has_phrase(said)
 }
 
-fn is_deed(word: &str) -> bool {
+pub(in crate::answer) fn is_deed(word: &str) -> bool {
     let is_participle = word.len() > 4 && word.ends_with("ing") && !NOUNS.contains(&word);
     let is_known = || PAST.contains(&word) || DEEDS.iter().any(|deed| stem(deed) == stem(word));
     !STILL.contains(&word) && (is_participle || is_known())

@@ -62,12 +62,15 @@ pub(in crate::answer) fn is_silent(caption: &Caption) -> bool {
 }
 
 /// Whether a captioner that only ever names the `vocabulary` can name a head of the subject, one of its members, or what
-/// it is a member of. `None` may name everything.
+/// it is a member of. `None` may name everything. A kind of which it names members too ("an animal" where it is no dog for
+/// certain) is no name for the others: who never says "a rabbit" does not say "an animal" of one.
 pub(in crate::answer) fn can_name(subject: &Subject, vocabulary: Option<&[String]>) -> bool {
     let Some(vocabulary) = vocabulary else { return true };
     let stems: Vec<String> = vocabulary.iter().flat_map(|name| content(name)).collect();
+    let is_hedge = |known: &String| stems.iter().any(|other| other != known && is_kind_of(other, known));
+    let stands_for = |known: &String, head: &String| is_kind_of(head, known) && !is_hedge(known);
     let named =
-        |head: &String| stems.iter().any(|known| known == head || is_kind_of(known, head) || is_kind_of(head, known));
+        |head: &String| stems.iter().any(|known| known == head || is_kind_of(known, head) || stands_for(known, head));
     subject.heads.iter().all(named)
 }
 
@@ -119,13 +122,16 @@ mod tests {
 
     #[test]
     fn a_vocabulary_limits_what_an_absence_can_be_of() {
-        let known: Vec<String> = ["person", "car", "van or truck", "dog"].map(str::to_owned).to_vec();
+        let known: Vec<String> = ["person", "car", "van or truck", "dog", "animal"].map(str::to_owned).to_vec();
         for (question, due) in [
             ("Was there a dog?", true),
             ("Was there a truck?", true),
             ("Was there a vehicle?", true),
             ("Was there a woman?", true),
             ("Was there a wheelbarrow?", false),
+            ("Was there an animal?", true),
+            ("Was there a rabbit?", false),
+            ("Was there a fox?", false),
             ("Was there a dog or a wheelbarrow?", false),
         ] {
             let subject = subject::read(question).expect("a thing");

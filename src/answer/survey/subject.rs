@@ -82,7 +82,8 @@ const ADVERBS: [&str; 13] =
     ["ever", "else", "already", "still", "also", "again", "just", "really", "actually", "even", "now", "first", "last"];
 /// What no noun phrase holds; where one does, it is not understood.
 #[rustfmt::skip]
-const NO_NOUNS: [&str; 30] = [
+const NO_NOUNS: [&str; 35] = [
+    "only", "twice", "fewer", "less", "except",
     "and", "but", "than", "then", "not", "what", "which", "who", "whom", "whose", "where", "when", "why", "how", "if",
     "whether", "is", "are", "was", "were", "be", "did", "does", "do", "has", "have", "you", "it", "they", "we",
 ];
@@ -228,6 +229,11 @@ fn thing(rest: &[&str], wants: Wants, then: Then) -> Option<Subject> {
         ["first" | "last" | "earliest" | "final" | "more" | "other", rest @ ..] => rest,
         _ => rest,
     };
+    // "A single person", "even one person": one is enough.
+    let rest = match rest {
+        ["single" | "lone" | "one", rest @ ..] | ["even", "one" | "a", rest @ ..] if !rest.is_empty() => rest,
+        _ => rest,
+    };
     let first = *rest.first()?;
     if let "anybody" | "anyone" | "somebody" | "someone" | "nobody" | "noone" = first {
         return subject(&["person"], &rest[1..], wants, then);
@@ -272,7 +278,8 @@ fn subject(nouns: &[&str], said: &[&str], wants: Wants, then: Then) -> Option<Su
     // "a black and white dog" is one.
     let colours = |at: usize| nouns[..at].iter().chain(nouns.get(at + 1)).all(colour);
     let is_no_noun = |(at, word): (usize, &&str)| NO_NOUNS.contains(word) && !(*word == "and" && colours(at));
-    let joins = said.windows(2).any(|pair| pair[0] == "and" && ARTICLES.contains(&pair[1]));
+    let is_repeated = said.iter().any(|word| matches!(*word, "twice" | "thrice" | "repeatedly" | "again"));
+    let joins = is_repeated || said.windows(2).any(|pair| pair[0] == "and" && ARTICLES.contains(&pair[1]));
     if nouns.iter().enumerate().any(is_no_noun) || joins {
         return None;
     }
@@ -364,7 +371,14 @@ mod tests {
         ("Were there neither dogs nor cats?", Some((Presence, "a dog or a cat", &["dog", "cat"], true))),
         ("Is there a car, isn't there?", Some((Presence, "a car", &["car"], true))),
         ("Isn’t there a car?", Some((Presence, "a car", &["car"], true))),
-        ("Is there one car?", Some((Presence, "one car", &["car"], false))),
+        ("Is there one car?", Some((Presence, "a car", &["car"], true))),
+        ("Was there a single person?", Some((Presence, "a person", &["person"], true))),
+        ("Was there even one person?", Some((Presence, "a person", &["person"], true))),
+        ("Is there only one person?", None),
+        ("Did a person appear twice?", None),
+        ("Was there another car?", Some((Presence, "another car", &["car"], false))),
+        ("Was there either a dog or a car?", Some((Presence, "a dog or a car", &["dog", "car"], true))),
+        ("Was there a couple of cars?", Some((Presence, "two cars", &["car"], false))),
         ("Did a car leave?", Some((Presence, "a car that leaves", &["car"], false))),
         ("Did a car arrive?", Some((Presence, "a car that arrives", &["car"], false))),
         ("How many times did a car enter?", Some((Times, "a car that enters", &["car"], false))),

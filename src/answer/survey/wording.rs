@@ -66,7 +66,14 @@ pub(super) fn plain(topic: &str) -> Plain {
         let is_not = word == "not" && (BE.contains(&before) || DO.contains(&before) || before == "there");
         match (bare, word) {
             (Some(bare), _) => words.push(bare.to_owned()),
-            (None, "neither") => {}
+            (None, "neither" | "either") => {}
+            (None, "of") if matches!(before, "couple" | "pair") => {
+                words.pop();
+                if matches!(words.last().map(String::as_str), Some("a")) {
+                    words.pop();
+                }
+                words.push("two".to_owned());
+            }
             (None, "nor") if is_neither => words.push("or".to_owned()),
             (None, "one") if before == "no" => {
                 words.pop();
@@ -141,6 +148,9 @@ pub(super) fn one(words: &[&str]) -> String {
         return words.join(" ");
     }
     let text = before.iter().copied().chain([singular(last).as_str()]).collect::<Vec<_>>().join(" ");
+    if before.first() == Some(&"another") {
+        return text;
+    }
     let article = if text.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {text}")
 }

@@ -100,8 +100,24 @@ fn quantity(words: &[Word<'_>]) -> Option<(f64, usize)> {
     if let (Some(value), Some(unit)) = (number(value), unit(suffix)) {
         return Some((value * unit, 1));
     }
+    if let Some(seconds) = compact(core) {
+        return Some((seconds, 1));
+    }
     let (value, unit) = (number(core)?, unit(&words.get(1)?.core)?);
     Some((value * unit, 2))
+}
+
+/// `1m30s`, `1h5m`: numbers with units, and nothing between them.
+fn compact(word: &str) -> Option<f64> {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let (mut rest, mut seconds, mut last) = (word, 0.0, f64::INFINITY);
+    while !rest.is_empty() {
+        let (value, more) = rest.split_at(rest.find(|c| !is_digit(c))?);
+        let (name, more) = more.split_at(more.find(is_digit).unwrap_or(more.len()));
+        let unit = unit(name).filter(|unit| *unit < last)?;
+        (seconds, last, rest) = (seconds + number(value)? * unit, unit, more);
+    }
+    (!word.is_empty()).then_some(seconds)
 }
 
 /// `0:42`, `00:42.5`, `1:02:03`: minutes and seconds, or hours, minutes and seconds.
@@ -137,15 +153,37 @@ pub(super) fn unit(word: &str) -> Option<f64> {
 }
 
 fn spelled(word: &str) -> Option<f64> {
-    const WORDS: [&str; 13] =
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    const WORDS: [&str; 20] = [
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+    ];
+    const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+    let small = |word: &str| WORDS.iter().position(|w| *w == word).map(|n| n as f64);
+    let tens = |word: &str| TENS.iter().position(|w| *w == word).map(|n| (n as f64 + 2.0) * 10.0);
     match word {
         "a" | "an" => Some(1.0),
-        "fifteen" => Some(15.0),
-        "twenty" => Some(20.0),
-        "thirty" => Some(30.0),
-        "sixty" => Some(60.0),
-        _ => WORDS.iter().position(|w| *w == word).map(|n| n as f64),
+        _ => match word.split_once('-') {
+            Some((ten, one)) => Some(tens(ten)? + small(one).filter(|n| (1.0..10.0).contains(n))?),
+            None => small(word).or_else(|| tens(word)),
+        },
     }
 }
 
@@ -176,6 +214,16 @@ mod tests {
             ("quarter of an hour", Some((900.0, 4))),
             ("quarter hour", Some((900.0, 2))),
             ("4th second", Some((4.0, 2))),
+            ("1m30s", Some((90.0, 1))),
+            ("1h2m3s,", Some((3723.0, 1))),
+            ("2min5s", Some((125.0, 1))),
+            ("30s1m", None),
+            ("1m30", None),
+            ("m30s", None),
+            ("forty-five seconds", Some((45.0, 2))),
+            ("ninety seconds", Some((90.0, 2))),
+            ("five-forty seconds", None),
+            ("forty-fifteen seconds", None),
             ("4th car", None),
             ("th second", None),
             ("quarter of the video", None),

@@ -1,7 +1,9 @@
 //! From a question to the part of a stream it is about, and to the order in which its moments matter. Pure.
 //!
 //! [`read`] reads the question, without knowing any stream; [`resolve`] says what that means for one stream. Of two
-//! phrases of one kind (`at 0:15 or 0:20`, `in the first and in the last 5 seconds`) the window reaches over both; a day, a window, an order and an event can come together ("the first car after
+//! phrases of one kind (`at 0:15 or 0:20`) the window reaches over both if no more than one sampling interval lies between
+//! them; if they lie apart (`before 0:05 or after 1:10`), or all but one time is asked about (`except in the first 10 s`), no window
+//! is that time, and [`is_apart`] says so. A day, a window, an order and an event can come together ("the first car after
 //! 8 am yesterday"). What is not understood leaves the whole stream, most similar moments first.
 //!
 //! "Earliest" and "latest" are weighed with similarity, so that what is asked for comes before what is not.
@@ -64,7 +66,7 @@ use point::Point;
 
 pub(super) use order::{arrange, candidates};
 pub(super) use phrase::{Time, read};
-pub(super) use resolve::{Extent, Plan, beyond, is_ahead, resolve};
+pub(super) use resolve::{Extent, Plan, beyond, is_ahead, is_apart, resolve};
 
 pub(super) use crate::domain::{Order, Side};
 

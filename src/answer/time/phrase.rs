@@ -2,6 +2,7 @@
 
 use super::calendar::Day;
 use super::clock::{self, Word};
+use super::point::Point;
 use super::rules::{self, Found, Here};
 use super::{Event, Order, When};
 
@@ -16,6 +17,8 @@ pub(in crate::answer) struct Time {
     pub(super) order: Option<Order>,
     /// "In the middle", of the time or of the picture.
     pub(super) middle: bool,
+    /// All but that time is asked about: "except in the first 10 seconds".
+    pub(super) excludes: bool,
     /// What must be found first.
     pub(in crate::answer) event: Option<Event>,
     /// The phrases that were read, as written.
@@ -39,11 +42,13 @@ pub(in crate::answer) fn read(question: &str) -> Time {
 const VAGUE: [&str; 7] = ["initially", "originally", "finally", "eventually", "lastly", "now", "currently"];
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "one flag for each thing that was read")]
 struct Reader<'a> {
     whens: Vec<When>,
     days: Vec<Day>,
     order: Option<Order>,
     middle: bool,
+    excludes: bool,
     event: Option<(super::Side, Option<f64>)>,
     phrases: Vec<String>,
     /// Words that belong to the question itself.
@@ -56,6 +61,8 @@ struct Reader<'a> {
     leads: bool,
     /// Behind the last word of the latest time phrase.
     after: usize,
+    /// The phrase follows an "or".
+    is_either: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -65,6 +72,7 @@ impl<'a> Reader<'a> {
         let here = Here { words: &words[at..], before, is_first: at == 0, is_after_time: at > 0 && at == self.after };
         // "What does he do in the last minute eventually?" names one time.
         let is_vague = VAGUE.contains(&words[at].core.as_str()) && !self.whens.is_empty();
+        self.is_either = before == "or";
         let found = rules::read(here).filter(|_| !is_vague);
         let taken = found.map_or(0, |(taken, found)| if self.take(found) { taken } else { 0 });
         if taken > 0 {
@@ -128,10 +136,18 @@ impl<'a> Reader<'a> {
     /// One more part, or what ends the last one: "after 0:10 and before 0:20".
     fn add(&mut self, when: When) {
         match (self.whens.last().copied(), when) {
-            (Some(When::After(from)), When::Before(to)) | (Some(When::Before(to)), When::After(from)) => {
+            (Some(When::After(from)), When::Before(to)) | (Some(When::Before(to)), When::After(from))
+                if !self.is_either && !is_later(from, to) =>
+            {
                 self.whens.pop();
                 self.whens.push(When::Between(from, to));
             }
+            // "From the start until 0:05", "from 0:50 until the end".
+            (Some(When::Beginning | When::VeryBeginning), When::Before(_)) => {
+                self.whens.pop();
+                self.whens.push(when);
+            }
+            (Some(When::After(_)), When::End | When::VeryEnd) => {}
             _ => self.whens.push(when),
         }
     }
@@ -142,6 +158,10 @@ impl<'a> Reader<'a> {
         let clause = if self.in_event { &mut self.told } else { &mut self.main };
         while clause.last().is_some_and(|word| leads_to_time(word)) {
             clause.pop();
+        }
+        if clause.last().is_some_and(|word| excludes(word)) && !opens_event {
+            clause.pop();
+            self.excludes = true;
         }
         if opens_event {
             self.in_event = true;
@@ -168,11 +188,29 @@ impl<'a> Reader<'a> {
             days: self.days,
             order: self.order,
             middle: self.middle,
+            excludes: self.excludes,
             event,
             phrase: self.phrases.join(", "),
             topic,
         }
     }
+}
+
+/// Whether one time of the stream is later than another; of times of day and of the stream nothing is said.
+fn is_later(from: Point, to: Point) -> bool {
+    match (from, to) {
+        (
+            Point::Offset(from) | Point::Either { offset: from, .. },
+            Point::Offset(to) | Point::Either { offset: to, .. },
+        ) => from >= to,
+        (Point::Shown(from), Point::Shown(to)) => from >= to,
+        _ => false,
+    }
+}
+
+/// Leads to a time that is left out.
+fn excludes(word: &str) -> bool {
+    matches!(word.to_lowercase().as_str(), "except" | "excluding" | "outside" | "besides" | "save")
 }
 
 fn leads_to_time(word: &str) -> bool {

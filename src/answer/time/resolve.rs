@@ -23,6 +23,8 @@ const LIVE_NOW: f64 = 30.0;
 const MINUTE: f64 = 60.0;
 /// "Around 2 pm" reaches so far to both sides.
 const AROUND_SHOWN: f64 = 600.0;
+/// Times that are no more than so many sampling intervals apart are searched as one.
+const TOUCHING: f64 = 1.0;
 /// "Around 0:42" reaches so many sampling intervals to both sides.
 const AROUND_OFFSET: f64 = 3.0;
 
@@ -72,6 +74,20 @@ pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
     };
     let lean = clocks.lean(time);
     Plan { window: window((reach.0.max(day.0), reach.1.min(day.1))), order, at: stream_time(at), lean }
+}
+
+/// Whether the times asked about lie apart, or all but one is asked about.
+pub(in crate::answer) fn is_apart(time: &Time, extent: &Extent) -> bool {
+    let clocks = Clocks::new(time, extent);
+    let mut reaches: Vec<Reach> = time.whens.iter().map(|when| clocks.when(*when).0).collect();
+    reaches.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut end = reaches.first().map_or(f64::INFINITY, |first| first.1);
+    let is_gap = reaches.into_iter().any(|(from, to)| {
+        let is_gap = from > end + TOUCHING * clocks.every;
+        end = end.max(to);
+        is_gap
+    });
+    time.excludes || is_gap
 }
 
 /// Whether the time asked about has not come yet.

@@ -55,9 +55,10 @@ const FILLERS: [&str; 12] = [
 
 /// The first rule that reads a phrase here; the more exact ones stand first.
 pub(super) fn read(here: Here<'_>) -> Option<Taken> {
-    let rules: [fn(Here<'_>) -> Option<Taken>; 12] = [
+    let rules: [fn(Here<'_>) -> Option<Taken>; 13] = [
         between,
         range,
+        stretch,
         day,
         edges::left,
         measured,
@@ -87,6 +88,10 @@ fn between(Here { words, .. }: Here<'_>) -> Option<Taken> {
     }
     let later = &rest[joint + 1..];
     let skip = fillers(later);
+    if let (Some((first, _)), Some((taken, true))) = (own, bound(&rest[joint + 1..], core(rest, joint))) {
+        // "from 0:50 until the end"
+        return Some((from + joint + 1 + taken, Found::When(When::After(first))));
+    }
     let later = &later[skip..];
     let (second, taken) = point::read(later)?;
     let (first, _) = own.or_else(|| point::borrowed(rest, second, later))?;
@@ -99,6 +104,17 @@ fn range(Here { words, .. }: Here<'_>) -> Option<Taken> {
     let point = |text: &str| point::read(&[Word { raw: text, core: text.to_owned() }]).filter(|_| text.contains(':'));
     let ((from, _), (to, _)) = (point(from)?, point(to)?);
     Some((1, Found::When(When::Between(from, to))))
+}
+
+/// `5 to 8 s`, `10 to 20 seconds`: a number, and one with a unit.
+fn stretch(Here { words, .. }: Here<'_>) -> Option<Taken> {
+    let is_number = core(words, 0).starts_with(|c: char| c.is_ascii_digit());
+    if !is_number || core(words, 1) != "to" {
+        return None;
+    }
+    let (second, taken) = point::read(&words[2..])?;
+    let (first, 1) = point::borrowed(words, second, &words[2..])? else { return None };
+    Some((2 + taken, Found::When(When::Between(first, second))))
 }
 
 /// `10 minutes ago`, `10 seconds before the end`, `5 s after the video starts`, `20 seconds into the video`, `a minute in`,
@@ -123,6 +139,7 @@ fn measured(Here { words, .. }: Here<'_>) -> Option<Taken> {
         },
         "after" | "from" => match bound(&rest[1..], "after") {
             Some((taken, false)) => at(1 + taken, Point::Offset(reading.seconds)),
+            Some((taken, true)) if core(rest, 0) == "from" => at(1 + taken, Point::BeforeEnd(reading.seconds)),
             None if core(rest, 0) == "after" && !vague(rest) => {
                 Some(event_at(reading.words, Side::After, reading.seconds))
             }

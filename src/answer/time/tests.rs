@@ -7,6 +7,7 @@ use crate::domain::{StreamKind, StreamTime, WallTime, Window, Zone};
 
 mod ahead;
 mod any_text;
+mod apart;
 mod suites;
 
 const OPEN: f64 = -1.0;
@@ -161,6 +162,12 @@ const OF_A_FILE: &[(&str, (f64, f64), Order)] = &[
     ("What is there around 1:00?", (45.0, 75.0), Order::Nearest),
     ("What is there 20 seconds into the video?", (15.0, 25.0), Order::Nearest),
     ("What is there 10 seconds before the end?", (185.0, 195.0), Order::Nearest),
+    ("What is there 10 seconds from the end?", (185.0, 195.0), Order::Nearest),
+    ("Who is there 5 to 8 s?", (5.0, 8.0), Order::Relevance),
+    ("What is there from the start until 0:05?", (0.0, 5.0), Order::Relevance),
+    ("What is there from 0:50 until the end?", (50.0, OPEN), Order::Relevance),
+    ("What is there at 1m30s?", (85.0, 95.0), Order::Nearest),
+    ("What is there after forty-five seconds?", (45.0, OPEN), Order::Relevance),
     ("What is there at 10 seconds before the end of the video?", (185.0, 195.0), Order::Nearest),
     ("What is there 10 seconds after the start?", (5.0, 15.0), Order::Nearest),
     ("What was there 10 seconds ago?", (185.0, 195.0), Order::Nearest),
