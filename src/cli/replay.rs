@@ -81,7 +81,7 @@ pub(super) async fn run(args: &ReplayArgs, path: &Path, json: bool) -> anyhow::R
     let verdicts = match read(&text) {
         Ok(verdicts) => verdicts,
         Err(error) => {
-            eprintln!("groundedvqa: {} holds no verdict that can be replayed: {error:#}", path.display());
+            eprintln!("groundedvqa: {} cannot be replayed: {error:#}", path.display());
             return Ok(ExitCode::from(NO_VERDICT));
         }
     };
@@ -123,11 +123,12 @@ fn read(text: &str) -> anyhow::Result<Vec<Verdict>> {
         }
     };
     let mut verdicts = Vec::new();
-    for document in documents {
-        match document.get("claims").cloned() {
-            Some(claims) => verdicts.extend(serde_json::from_value::<Vec<Verdict>>(claims)?),
-            None => verdicts.push(serde_json::from_value(document)?),
-        }
+    for (at, document) in documents.into_iter().enumerate() {
+        let read = match document.get("claims").cloned() {
+            Some(claims) => serde_json::from_value::<Vec<Verdict>>(claims),
+            None => serde_json::from_value(document).map(|verdict| vec![verdict]),
+        };
+        verdicts.extend(read.with_context(|| format!("document {}", at + 1))?);
     }
     if verdicts.is_empty() {
         bail!("it is empty");

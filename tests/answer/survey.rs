@@ -57,7 +57,7 @@ async fn an_absence_is_told_with_its_coverage_and_never_grounded() {
     assert_eq!(house.count("gvqa_surveys_total", &["not_seen"]), 1);
 
     let window = house.ask("Was there a dog between 0:30 and 0:50?", &[]).await.expect("an answer");
-    assert_eq!(window.text, "No dog was seen in any of the 5 samples (the whole window).");
+    assert_eq!(window.text, "No dog was seen in any of the 5 samples that the window holds.");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn emptiness_is_what_all_samples_say() {
     let captions: Vec<_> = (0..10).map(|i| (f64::from(i) * 5.0, EMPTY)).collect();
     let house = House::new(&[]).await.remember(&captions).await;
     let answer = house.ask("Was the street empty?", &[]).await.expect("an answer");
-    assert_eq!(answer.text, "No person, vehicle or animal was seen in any of the 10 samples (the whole window).");
+    assert_eq!(answer.text, "No person, vehicle or animal was seen in any of the 10 samples that the window holds.");
     let house = street(&[], &[]).await;
     let answer = house.ask("Was the street empty?", &[]).await.expect("an answer");
     assert_eq!(survey(&answer).conclusion, Conclusion::Seen);
@@ -193,7 +193,7 @@ async fn a_claim_that_holds_and_does_not_answer_is_beside_the_point() {
     assert_eq!(answer.assessments.iter().map(|it| it.role).collect::<Vec<_>>(), [Role::BesideThePoint]);
     assert_eq!(
         answer.text,
-        "What was confirmed says nothing about the question. No dog was seen in any of the 20 samples (the whole window)."
+        "What was confirmed says nothing about the question. No dog was seen in any of the 20 samples that the window holds."
     );
     // The control: the same claim answers a question about cars.
     let answer = house.ask("Which cars are there?", &[claim("There is a car.", 15.0)]).await.expect("an answer");
@@ -205,7 +205,7 @@ async fn a_claim_that_holds_and_does_not_answer_is_beside_the_point() {
 async fn what_a_question_supposes_and_nobody_saw_is_said_plainly() {
     let (nothing, none) = (
         "Nothing that could be said about it was confirmed by the video.",
-        "No dog was seen in any of the 20 samples (the whole window).",
+        "No dog was seen in any of the 20 samples that the window holds.",
     );
     // Whatever a drafter makes of it: nothing is grounded, and the answer says that there was no dog.
     let house = street(&[], &[]).await;
@@ -230,7 +230,7 @@ async fn what_a_question_supposes_and_nobody_saw_is_said_plainly() {
 
 #[tokio::test]
 async fn an_event_of_what_was_never_seen_is_told() {
-    let none = "No dog was seen in any of the 20 samples (the whole window).";
+    let none = "No dog was seen in any of the 20 samples that the window holds.";
     for question in ["Who is there after the dog left?", "Was there a cat after the dog left?"] {
         let answer = street(&[], &[]).await.ask(question, &[claim("There is a car.", 15.0)]).await.expect("an answer");
         assert!(answer.text.starts_with(none), "{question} {}", answer.text);

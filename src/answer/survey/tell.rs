@@ -25,7 +25,7 @@ pub(in crate::answer) fn sentence(survey: &Survey, grounded: bool) -> String {
 fn seen(coverage: &Coverage) -> String {
     let Coverage { due, seen, unobservable, missing, .. } = *coverage;
     if seen == due {
-        return format!("any of the {} (the whole window)", samples(due));
+        return format!("any of the {} that the window holds", samples(due));
     }
     let mut parts = vec![format!("{seen} of {} ({} of the window)", samples(due), percent(coverage.share()))];
     if missing > 0 {
@@ -138,7 +138,7 @@ mod tests {
         let table = [
             (
                 survey(Presence, NotSeen, None, (160, 160)),
-                "No dog was seen in any of the 160 samples (the whole window).",
+                "No dog was seen in any of the 160 samples that the window holds.",
             ),
             (
                 survey(Presence, NotSeen, None, (160, 158)),
@@ -180,11 +180,11 @@ mod tests {
             ),
             (
                 of("eight people", survey(Presence, NotSeen, None, (160, 160))),
-                "No eight people were seen in any of the 160 samples (the whole window).",
+                "No eight people were seen in any of the 160 samples that the window holds.",
             ),
             (
                 of("a cat or an owl", survey(Presence, NotSeen, None, (160, 160))),
-                "No cat or owl was seen in any of the 160 samples (the whole window).",
+                "No cat or owl was seen in any of the 160 samples that the window holds.",
             ),
             (
                 of("two dogs", survey(Presence, Undecided, Some(Doubt::Coverage), (1, 0))),

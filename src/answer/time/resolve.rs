@@ -79,7 +79,8 @@ pub(in crate::answer) fn resolve(time: &Time, extent: &Extent) -> Plan {
 /// Whether the times asked about lie apart, or all but one is asked about.
 pub(in crate::answer) fn is_apart(time: &Time, extent: &Extent) -> bool {
     let clocks = Clocks::new(time, extent);
-    let mut reaches: Vec<Reach> = time.whens.iter().map(|when| clocks.when(*when).0).collect();
+    let reaches = time.whens.iter().map(|when| clocks.when(*when).0);
+    let mut reaches: Vec<Reach> = reaches.filter(|(from, to)| from <= to).collect();
     reaches.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = reaches.first().map_or(f64::INFINITY, |first| first.1);
     let is_gap = reaches.into_iter().any(|(from, to)| {

@@ -24,3 +24,20 @@ fn times_that_lie_apart_are_known_as_such() {
     }
     assert_eq!(read("Was there a car outside the first 20 seconds?").topic, "Was there a car");
 }
+
+#[test]
+fn one_stretch_may_be_said_in_many_ways() {
+    for (question, from, to) in [
+        ("What is there 10 seconds from the end?", 185.0, 195.0),
+        ("What is there at 1m30s?", 85.0, 95.0),
+        ("What is there after forty-five seconds?", 45.0, OPEN),
+        ("Who is there 5 to 8 s?", 5.0, 8.0),
+        ("What is there from the start until 0:05?", 0.0, 5.0),
+        ("What is there from 0:50 until the end?", 50.0, OPEN),
+        ("What is there from the start to the end?", 0.0, 200.0),
+    ] {
+        let window = resolve(&read(question), &file()).window.expect("a window");
+        let end = if to == OPEN { StreamTime::MAX } else { t(to) };
+        assert_eq!((window.from(), window.to()), (t(from), end), "{question:?}");
+    }
+}
