@@ -47,6 +47,9 @@ use super::facts::{self, Fact};
 use crate::config::Span;
 use crate::domain::{Citation, Claim, StreamId, StreamTime, Window};
 
+/// The shortest sampling interval that a stream may have.
+const LEAST_EVERY: Duration = Duration::from_millis(10);
+
 /// What a person says about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -210,6 +213,14 @@ pub enum SuiteError {
         /// The stream.
         stream: StreamId,
     },
+    /// Frames that could not be told apart.
+    #[error("{stream}: every = \"{every}\" is too short: one frame per 10ms is the most")]
+    Interval {
+        /// The stream.
+        stream: StreamId,
+        /// As written.
+        every: Span,
+    },
     /// Nothing to check.
     #[error("the suite {0} has neither questions nor claims")]
     Empty(String),
@@ -226,6 +237,9 @@ impl Suite {
             asked.chain(claimed).chain(known).find(|(stream, _)| !suite.clips.contains_key(*stream))
         {
             return Err(SuiteError::Stream { stream: stream.clone(), text: text.clone() });
+        }
+        if let Some((stream, clip)) = suite.clips.iter().find(|(_, clip)| clip.every.0 < LEAST_EVERY) {
+            return Err(SuiteError::Interval { stream: stream.clone(), every: clip.every });
         }
         suite.check_words()?;
         suite.check_stretches()?;

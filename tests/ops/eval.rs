@@ -100,6 +100,7 @@ fn a_suite_that_cannot_be_run_says_why() {
     let path = folder.path().join("bad.toml");
     let table = [
         (SUITE.replace("bikes.mp4", "none.mp4"), 66, "none.mp4 is in none of the folders"),
+        (SUITE.replace("every = \"1s\"", "every = \"0s\""), 65, "every = \"0s\" is too short"),
         (SUITE.replace("truth = \"true\"", "truth = \"yes\""), 65, "unknown variant `yes`"),
         (SUITE.replace("stream = \"bikes\"", "stream = \"door\""), 65, "which [clips] does not name"),
     ];
