@@ -13,6 +13,7 @@ use super::rounds::{self, Course};
 use super::scene::Scene;
 use super::survey::{self, Surveyed};
 use super::text::{self, Nothing};
+use crate::domain::words::{stem, words};
 use crate::domain::{
     Answer, Assessment, Claim, Conclusion, Doubt, Embedding, Hit, Label, Moment, Question, Reason, Role, Survey,
     Verdict, Wants,
@@ -192,7 +193,8 @@ fn text_of(survey: &Survey, verdicts: &[Verdict], question: &Question) -> String
     let grounded = verdicts.iter().any(|verdict| verdict.label() == Label::Grounded);
     let unchecked = verdicts.iter().any(|verdict| verdict.reason == Reason::Unchecked);
     let told = survey::sentence(survey, grounded || unchecked);
-    if grounded && survey.conclusion == Conclusion::Undecided && survey.wants == Wants::Presence {
+    let is_proven = verdicts.iter().any(|it| it.label() == Label::Grounded && says(&it.claim.text, &survey.subject));
+    if is_proven && survey.conclusion == Conclusion::Undecided && survey.wants == Wants::Presence {
         // A frame proves what the captions leave open.
         text::paragraph(&verdicts.iter().collect::<Vec<_>>(), question.design, |_| true)
     } else if grounded || unchecked {
@@ -200,6 +202,12 @@ fn text_of(survey: &Survey, verdicts: &[Verdict], question: &Question) -> String
     } else {
         told
     }
+}
+
+/// Whether a claim has every word of the thing asked about: "There is a car." does not say "another car".
+fn says(claim: &str, subject: &str) -> bool {
+    let said: Vec<String> = words(claim).map(stem).collect();
+    words(subject).filter(|word| !matches!(*word, "a" | "an")).all(|word| said.contains(&stem(word)))
 }
 
 fn unanswered(question: Question, scene: &Scene, why: Nothing) -> Answer {
@@ -218,5 +226,23 @@ fn answer(question: Question, scene: &Scene, moments: Vec<Hit>, verdicts: Vec<Ve
         moments,
         verdicts,
         text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    #[test]
+    fn a_claim_says_a_thing_by_all_of_its_words() {
+        for (claim, subject, due) in [
+            ("There was a person in red.", "a person in red", true),
+            ("There are cars.", "a car", true),
+            ("There is a car.", "another car", false),
+            ("There are two cars.", "exactly two cars", false),
+            ("There is a person.", "a person in red", false),
+        ] {
+            assert_eq!(says(claim, subject), due, "{claim:?}, {subject:?}");
+        }
     }
 }
