@@ -23,7 +23,7 @@ pub(super) enum Missing {
     Presence,
     /// A number.
     Number(u64),
-    /// A colour, a side, a relation, or a word for people that leaves others out.
+    /// A colour, a side, a relation, or a word for people or vehicles that leaves others out.
     Word(&'static str),
     /// What somebody or something does, by a sentence that tells only what is there.
     Deed(String),
@@ -100,6 +100,31 @@ const PEOPLE: [(Said, Said); 6] = [
         &["boy", "boys", "girl", "girls", "toddler", "toddlers", "baby", "babies", "infant", "son", "daughter"],
     ),
     (&["baby", "babies", "infant", "infants"], &["toddler", "toddlers", "newborn"]),
+];
+
+/// Vehicles that are told apart, and what else may be called so: of "a van or truck" nobody knows that it is a car.
+const VEHICLES: [(Said, Said); 2] = [
+    (
+        &["car", "cars", "automobile", "automobiles"],
+        &[
+            "taxi",
+            "taxis",
+            "cab",
+            "cabs",
+            "sedan",
+            "sedans",
+            "suv",
+            "suvs",
+            "jeep",
+            "jeeps",
+            "hatchback",
+            "coupe",
+            "convertible",
+            "limousine",
+            "racecar",
+        ],
+    ),
+    (&["bus", "buses"], &["coach", "coaches", "minibus", "minibuses", "trolleybus"]),
 ];
 
 /// Relations that hold in one direction.
@@ -251,7 +276,7 @@ fn number(said: &[String], stated: &[String]) -> Option<Missing> {
 
 fn word(said: &[String], stated: &[String]) -> Option<Missing> {
     let unsaid = |(names, others): &&(Said, Said)| has(stated, names) && !has(said, names) && !has(said, others);
-    let named = PLAIN.iter().chain(&PEOPLE).find(unsaid).map(|(names, _)| names[0]);
+    let named = PLAIN.iter().chain(&PEOPLE).chain(&VEHICLES).find(unsaid).map(|(names, _)| names[0]);
     let related = || RELATIONS.iter().find(|ways| states(stated, ways) && !has(said, ways)).map(|ways| ways[0]);
     named.or_else(related).map(Missing::Word)
 }
