@@ -100,6 +100,11 @@ pub(super) fn name(value: u64) -> String {
     NUMBERS.get(value as usize).map_or_else(|| value.to_string(), |word| (*word).to_owned())
 }
 
+/// What a word for a number up to twenty means.
+pub(super) fn named(word: &str) -> Option<u64> {
+    NUMBERS.iter().position(|number| *number == word).map(|value| value as u64)
+}
+
 fn amount(words: &[String], at: usize) -> Option<Amount> {
     let value = value(&words[at])?;
     let in_front = |phrase: &&[&str]| {
@@ -112,14 +117,13 @@ fn amount(words: &[String], at: usize) -> Option<Amount> {
 }
 
 fn value(word: &str) -> Option<u64> {
-    let named = NUMBERS.iter().position(|number| *number == word).map(|value| value as u64);
     let other = match word {
         "single" => Some(1),
         "couple" | "pair" | "both" => Some(2),
         "dozen" => Some(12),
         _ => None,
     };
-    named.or(other).or_else(|| word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit())))
+    named(word).or(other).or_else(|| word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit())))
 }
 
 #[cfg(test)]

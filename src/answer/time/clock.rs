@@ -1,5 +1,7 @@
 //! Times as people write them: `0:42`, `1:02:03`, `15 s`, `15 seconds`, `1 minute 30 seconds`, `2min`. Pure.
 
+use crate::answer::numerals::named;
+
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::answer) struct Word<'a> {
@@ -153,30 +155,8 @@ pub(super) fn unit(word: &str) -> Option<f64> {
 }
 
 fn spelled(word: &str) -> Option<f64> {
-    const WORDS: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
     const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-    let small = |word: &str| WORDS.iter().position(|w| *w == word).map(|n| n as f64);
+    let small = |word: &str| named(word).map(|n| n as f64);
     let tens = |word: &str| TENS.iter().position(|w| *w == word).map(|n| (n as f64 + 2.0) * 10.0);
     match word {
         "a" | "an" => Some(1.0),
